@@ -1,6 +1,7 @@
 #include "grading/judge/commands/generated_mutants.h"
 
 #include <fmt/format.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <chrono>
@@ -11,6 +12,7 @@
 #include "common/base/files.h"
 #include "common/base/subprocess.h"
 #include "common/base/text.h"
+#include "common/launch/supervise/run_directory.h"
 #include "grading/judge/judge_lab.h"
 #include "grading/mutants/generated/campaign.h"
 #include "grading/mutants/generated/fates_report.h"
@@ -38,6 +40,20 @@ std::pair<std::string, int> lab_and_id(const std::string& name) {
   return {name.substr(0, colon), id};
 }
 
+constexpr int kNoBindings = 77;  ///< how generate.py ends where it cannot work
+
+/// The lab's mutants that are made by rule, as rows in a file.
+/// Errors    UsageError: they cannot be made
+void write_rows(const JudgingPlace& place, const JudgedLab& lab, const std::string& file) {
+  ProcessSpec command;
+  command.argv = {place.root() + "/grading/mutants/generate.py", place.root(), place.build(), lab.folder};
+  const ProgramEnd end = run_program(command);
+  if (WIFEXITED(end.status) && WEXITSTATUS(end.status) == kNoBindings)
+    throw UsageError("mutants made by rule need libclang for Python; hint: apt-get install python3-clang-16");
+  if (!end.well()) throw UsageError(fmt::format("generate.py {}", end.message()));
+  write_file_atomically(file, end.out);
+}
+
 /// What this command has of a lab.
 struct MutatedLab {
   const JudgedLab& lab;
@@ -46,19 +62,21 @@ struct MutatedLab {
   LabMutants mutants;
 };
 
-MutatedLab mutated_lab(const JudgingPlace& place, const JudgedLab& lab, const char* programs) {
+/// With the mutants of a file of rows, if it is named, and those that break a contract.
+MutatedLab mutated_lab(const JudgingPlace& place, const JudgedLab& lab, const char* programs, const std::string& rows) {
   Rubric rubric = place.rubric(lab);
   BuildRecipe recipe = load_build_recipe(place.root(), place.build(), lab.folder, programs);
   const std::string name = short_name(lab);
   const std::vector<Contract> contracts =
       load_contracts(fmt::format("{}/grading/mutants/contracts/{}.toml", place.root(), name));
-  LabMutants mutants = generated_mutants(name, recipe, rubric, contracts);
+  LabMutants mutants =
+      lab_mutants(name, recipe, rubric, contracts, rows.empty() ? std::vector<SolutionRow>() : load_rows(rows));
   return {lab, std::move(rubric), std::move(recipe), std::move(mutants)};
 }
 
 /// Breaks a sentence of a header: must be caught. The others are made by rule, and a share of them must be.
 bool is_written(const SourceMutant& mutant) {
-  return mutant.rule == kWrittenRule;
+  return mutant.rule == kContractRule;
 }
 
 Tally tally_of_rule(const std::vector<Fate>& fates, bool written) {
@@ -80,7 +98,7 @@ std::string first_loss(const TaskOutcome& task) {
 JudgedMutant judged_here(const GeneratedMutantsOptions& options) {
   const JudgingPlace place(options.place);
   const auto [lab_name, id] = lab_and_id(options.only);
-  const MutatedLab lab = mutated_lab(place, judged_lab(lab_name), kRankFolder);
+  const MutatedLab lab = mutated_lab(place, judged_lab(lab_name), kRankFolder, options.rows);
   const SourceMutant* mutant = lab.mutants.find(id);
   if (mutant == nullptr) throw UsageError(fmt::format("--only {}: there is no such mutant", options.only));
   GradeOptions order;
@@ -100,6 +118,7 @@ JudgedMutant judged_here(const GeneratedMutantsOptions& options) {
 }
 
 std::vector<JudgedMutant> judged_apart(const GeneratedMutantsOptions& options, const std::string& lab,
+                                       const std::string& rows,
                                        const std::vector<std::pair<int, std::set<std::string>>>& mutants) {
   std::vector<JudgedMutant> judged(mutants.size());
   OwnProcesses work;
@@ -110,6 +129,7 @@ std::vector<JudgedMutant> judged_apart(const GeneratedMutantsOptions& options, c
     std::vector<std::string> arguments = {"mutants",  "--generated",       "--only", fmt::format("{}:{}", lab, id),
                                           "--result", result_file,         "--seed", std::to_string(options.seed),
                                           "--source", options.place.source};
+    if (!rows.empty()) arguments.insert(arguments.end(), {"--rows", rows});
     if (tasks.size() == 1) arguments.insert(arguments.end(), {"--task", *tasks.begin()});
     if (!options.place.build.empty()) arguments.insert(arguments.end(), {"--build", options.place.build});
     if (options.place.no_sandbox) arguments.emplace_back("--no-sandbox");
@@ -153,7 +173,7 @@ std::vector<int> chosen_ids(const GeneratedMutantsOptions& options, const LabMut
 }
 
 std::vector<Fate> fates_of(const GeneratedMutantsOptions& options, const JudgingPlace& place, const MutatedLab& lab,
-                           const std::vector<Equivalent>& equivalents) {
+                           const std::string& rows, const std::vector<Equivalent>& equivalents) {
   const std::vector<int> ids = chosen_ids(options, lab.mutants);
   const ObjectStore store(place.build() + "/grading/objects", place.sandbox());
   const auto say = [&](const std::string& what) {
@@ -170,7 +190,7 @@ std::vector<Fate> fates_of(const GeneratedMutantsOptions& options, const Judging
       say};
   campaign.perform = [&](const TrialOrder& order) { return performed_by(built.program, order); };
   if (!options.no_judge)
-    campaign.judge = [&](const auto& some) { return judged_apart(options, lab.mutants.lab, some); };
+    campaign.judge = [&](const auto& some) { return judged_apart(options, lab.mutants.lab, rows, some); };
   return campaign.run(ids, built.left_out);
 }
 
@@ -196,11 +216,18 @@ ExitCode judge_generated_mutants(const GeneratedMutantsOptions& options) {
   std::vector<std::pair<std::string, Tally>> rows;
   Tally sum, written, made;
   std::string survivors;
+  const launch::RunDirectory scratch;
+  const bool made_by_rule = !options.contracts || options.sample > 0 || !options.only.empty();
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const JudgedLab& lab : judged_labs()) {
     if (!is_asked(options, lab)) continue;
     const auto start = std::chrono::steady_clock::now();
-    const MutatedLab mutated = mutated_lab(place, lab, kTrialFolder);
+    std::string rows_file = options.rows;
+    if (made_by_rule && rows_file.empty()) {
+      rows_file = fmt::format("{}/{}.toml", scratch.path(), short_name(lab));
+      write_rows(place, lab, rows_file);
+    }
+    const MutatedLab mutated = mutated_lab(place, lab, kTrialFolder, rows_file);
     if (options.list) {
       for (const int id : chosen_ids(options, mutated.mutants)) {
         const SourceMutant& one = *mutated.mutants.find(id);
@@ -209,7 +236,7 @@ ExitCode judge_generated_mutants(const GeneratedMutantsOptions& options) {
       }
       continue;
     }
-    const std::vector<Fate> fates = fates_of(options, place, mutated, equivalents);
+    const std::vector<Fate> fates = fates_of(options, place, mutated, rows_file, equivalents);
     std::map<std::string, std::vector<Fate>> by_task;
     for (const Fate& fate : fates) by_task[fate.mutant->task].push_back(fate);
     for (const auto& [task, some] : by_task) rows.emplace_back("  " + task, tally_of(some));

@@ -20,6 +20,7 @@ struct GeneratedMutantsOptions {
   bool list = false;                          ///< only print them
   bool no_judge = false;                      ///< only the trials
   std::string only;                           ///< "a9:17"
+  std::string rows;                           ///< a file of them, as generate.py prints it; empty: it makes them
   std::string result;                         ///< judge `only` here, and leave the verdict there
   std::string tasks;                          ///< of the judge; empty: all
   std::string report;                         ///< a file for all fates as JSON

@@ -151,6 +151,7 @@ void mutants_command(cli::App& app) {
                "with --generated: those that break a sentence of a header, all of which must be caught");
   app.add_flag("--list", made.list, "with --generated: prints them, and runs none");
   app.add_text("--only", made.only, "ID", "with --generated: one, such as a9:17");
+  app.add_text("--rows", made.rows, "FILE", "with --generated and one lab: take them from this file, and make none");
   app.add_text("--task", made.tasks, "ID", "with --only and --result: judge this task alone");
   app.add_flag("--no-judge", made.no_judge, "with --generated: only what `lab check` runs, on all sizes");
   app.add_text("--json", made.report, "FILE", "with --generated: what became of each, as JSON");

@@ -61,7 +61,7 @@ std::vector<TrialRun> Campaign::runs_on(const std::vector<int>& on_sizes,
 Campaign::Known Campaign::with_reference(std::vector<TrialRun> runs, bool must_be_right) const {
   TrialOrder order;
   order.notes_places = true;
-  order.num_mutants = mutants.all().back()->id;
+  for (const SourceMutant* mutant : mutants.all()) order.num_mutants = std::max(order.num_mutants, mutant->id);
   order.jobs = jobs;
   order.runs = runs;
   for (std::size_t i = 0; i < runs.size(); ++i) order.trials.push_back({0, {static_cast<int>(i)}});
@@ -165,8 +165,7 @@ void Campaign::compare(const Known& known, const TrialReport& report, Fate& fate
       if (now == print) continue;
       fate.differs.insert(kind);
       const std::string at = place_of(known.runs[static_cast<std::size_t>(run.run)]);
-      fate.differs_at +=
-          fmt::format("{}{}", fate.differs_at.empty() ? at + ": " : "; ", difference(kind, print, now));
+      fate.differs_at += fmt::format("{}{}", fate.differs_at.empty() ? at + ": " : "; ", difference(kind, print, now));
     }
     if (!fate.differs.empty()) return;
   }

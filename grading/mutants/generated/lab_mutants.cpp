@@ -35,36 +35,36 @@ std::map<std::string, std::string> LabMutants::submission(const SourceMutant& mu
   return texts;
 }
 
-namespace {
-
-std::vector<WrittenChange> changes_of(const std::string& file, const std::vector<Contract>& contracts) {
-  std::vector<WrittenChange> changes;
+LabMutants lab_mutants(const std::string& lab, const BuildRecipe& recipe, const Rubric& rubric,
+                       const std::vector<Contract>& contracts, const std::vector<SolutionRow>& rows) {
+  std::vector<SolutionRow> all;
   for (const Contract& one : contracts) {
-    if (one.file == file)
-      changes.push_back({one.task, one.replace, one.with, fmt::format("{}: {}", one.header, one.sentence), one.place});
+    if (!one.file.empty())
+      all.push_back({one.file,
+                     one.task,
+                     kContractRule,
+                     fmt::format("{}: {}", one.header, one.sentence),
+                     {},
+                     one.replace,
+                     one.with,
+                     one.place});
   }
-  return changes;
-}
-
-}  // namespace
-
-LabMutants generated_mutants(const std::string& lab, const BuildRecipe& recipe, const Rubric& rubric,
-                             const std::vector<Contract>& contracts) {
+  all.insert(all.end(), rows.begin(), rows.end());
   std::set<std::string> tasks;
   for (const RubricTask& task : rubric.tasks) tasks.insert(task.id);
+  std::map<std::string, std::vector<std::pair<int, SolutionRow>>> by_file;
+  for (std::size_t i = 0; i < all.size(); ++i) by_file[all[i].file].emplace_back(static_cast<int>(i) + 1, all[i]);
   LabMutants made;
   made.lab = lab;
-  int next = 1;
   for (const StudentSource& source : recipe.sources) {
-    try {
-      auto mutated = std::make_unique<MutatedSource>(source.name, source.reference, tasks, next,
-                                                     changes_of(recipe.lab + "/" + source.name, contracts));
-      if (mutated->mutants().empty()) continue;
-      next = mutated->mutants().back().id + 1;
-      made.sources.push_back(std::move(mutated));
-    } catch (const UsageError& failure) {
-      throw UsageError(fmt::format("{}/{}: {}", recipe.lab, source.name, failure.what()));
-    }
+    const auto found = by_file.find(recipe.lab + "/" + source.name);
+    if (found == by_file.end()) continue;
+    made.sources.push_back(std::make_unique<MutatedSource>(source.name, source.reference, tasks, found->second));
+    by_file.erase(found);
+  }
+  if (!by_file.empty()) {
+    const auto& [file, some] = *by_file.begin();
+    throw UsageError(fmt::format("{}: {} is no student file of {}", some.front().second.place, file, recipe.lab));
   }
   return made;
 }

@@ -12,7 +12,7 @@
 
 namespace lab::grading::generated {
 
-/// All generated mutants of a lab's reference, in the order of files and places; ids are 1, 2, ...
+/// All mutants of a lab's reference, by file; ids are 1, 2, ... in the order of the rows.
 struct LabMutants {
   std::string lab;  ///< "a9": short name
   Sources sources;
@@ -23,10 +23,10 @@ struct LabMutants {
   std::map<std::string, std::string> submission(const SourceMutant& mutant, const BuildRecipe& recipe) const;
 };
 
-/// Mutates what is between the markers of the rubric's tasks, by rule and as contracts say.
-/// Errors    UsageError: a file cannot be cut into statements; a contract does not fit its file
-LabMutants generated_mutants(const std::string& lab, const BuildRecipe& recipe, const Rubric& rubric,
-                             const std::vector<Contract>& contracts);
+/// The rows of a lab, applied to its reference. Those that contracts make come first.
+/// Errors    UsageError: a row or a contract does not fit its file
+LabMutants lab_mutants(const std::string& lab, const BuildRecipe& recipe, const Rubric& rubric,
+                       const std::vector<Contract>& contracts, const std::vector<SolutionRow>& rows);
 
 /// `count` of the items, chosen by a seed, in their order; all if there are no more.
 std::vector<std::size_t> sample_of(std::size_t num_items, std::size_t count, std::uint64_t seed);

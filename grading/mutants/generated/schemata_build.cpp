@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <regex>
 
 #include "common/base/errors.h"
 #include "common/base/text.h"
@@ -13,55 +12,24 @@
 namespace lab::grading::generated {
 namespace {
 
-/// The numbers N of lines "FILE:N:" of the compiler's output that hold `what`.
-std::set<int> lines_named(const std::string& errors, const std::string& file, const std::vector<std::string>& what) {
-  std::set<int> numbers;
+/// The mutants on lines of the compiler's output that hold `what`.
+std::set<int> mutants_on_lines(const std::string& errors, const std::string& what) {
+  const std::string file = "mutant:";
+  std::set<int> ids;
   for (const std::string& line : lines_of(errors)) {
-    const bool about = std::any_of(what.begin(), what.end(),
-                                   [&](const std::string& one) { return line.find(one) != std::string::npos; });
-    const std::size_t at = line.find(file + ":");
-    if (!about || at == std::string::npos) continue;
-    if (const int number = std::atoi(line.c_str() + at + file.size() + 1); number > 0) numbers.insert(number);
+    const std::size_t at = line.find(file);
+    if (at == std::string::npos || line.find(what) == std::string::npos) continue;
+    if (const int id = std::atoi(line.c_str() + at + file.size()) / kLinesOfMutant; id > 0) ids.insert(id);
   }
-  return numbers;
-}
-
-/// Without the errors that follow from a declaration with a mutant in it that does not compile: what it declares is then
-/// unknown in the original's lines, and in all mutants after it.
-std::string without_consequences(const std::string& errors, const std::string& file) {
-  static const std::regex undeclared("error: \\W+(\\w+)\\W+ was not declared");
-  std::set<std::string> lost;
-  std::smatch found;
-  for (const std::string& line : lines_of(errors)) {
-    if (line.find(file + ":") == 0 && std::regex_search(line, found, undeclared)) lost.insert(found[1]);
-  }
-  std::string kept;
-  for (const std::string& line : lines_of(errors)) {
-    const bool follows = line.find("<expression error>") != std::string::npos ||
-                         (std::regex_search(line, found, undeclared) && lost.count(found[1]) != 0);
-    if (!follows) kept += line + "\n";
-  }
-  return kept;
+  return ids;
 }
 
 }  // namespace
 
-std::set<int> mutants_named(const std::string& all_errors, const MutatedSource& source,
-                            const std::vector<const SourceMutant*>& some) {
-  const std::string causes = without_consequences(all_errors, source.file());
-  const std::string& errors = lines_named(causes, "mutant", {"error:"}).empty() ? all_errors : causes;
-  std::set<int> lines = lines_named(errors, "mutant", {"error:"});
-  if (lines.empty()) lines = lines_named(errors, "mutant", {"required from"});
-  std::set<int> named;
-  for (const int line : lines) named.insert(line / kLinesOfMutant);
-  if (!named.empty()) return named;
-  // What is wrong with a choice as a whole is reported at the original's line.
-  lines = lines_named(errors, source.file(), {"error:"});
-  for (const SourceMutant* mutant : some) {
-    const auto [first, last] = source.lines_of_edits(*mutant);
-    if (lines.lower_bound(first) != lines.upper_bound(last)) named.insert(mutant->id);
-  }
-  return named;
+std::set<int> mutants_named(const std::string& errors) {
+  const std::set<int> wrong = mutants_on_lines(errors, "error:");
+  // An error in a template names in notes who asked for it.
+  return wrong.empty() ? mutants_on_lines(errors, "") : wrong;
 }
 
 CompiledSchemata compile_schemata(const Sources& sources, const std::set<int>& chosen, const CompileFiles& compile) {
@@ -88,7 +56,7 @@ CompiledSchemata compile_schemata(const Sources& sources, const std::set<int>& c
         missing.erase(file);
         continue;
       }
-      const std::set<int> named = mutants_named(compiled.errors, *missing.at(file), mutants[file]);
+      const std::set<int> named = mutants_named(compiled.errors);
       const std::size_t before = result.left_out.size();
       result.left_out.insert(named.begin(), named.end());
       if (result.left_out.size() == before)
@@ -102,9 +70,8 @@ CompiledSchemata compile_schemata(const Sources& sources, const std::set<int>& c
 SchemataProgram build_schemata(BuildRecipe recipe, const Sources& sources, const std::set<int>& chosen,
                                const ObjectStore& store, const Sandbox& sandbox) {
   for (StudentSource& source : recipe.sources) {
-    // Every error, each on a line; mutants need not please.
-    for (const char* option : {"-w", "-fno-diagnostics-show-caret", "-fdiagnostics-color=never"})
-      source.compile.emplace_back(option);
+    // Mutants need not please.
+    for (const char* option : {"-w", "-fdiagnostics-color=never"}) source.compile.emplace_back(option);
   }
   const CompiledSchemata compiled =
       compile_schemata(sources, chosen, [&](const auto& texts) { return store.compile(recipe, texts); });

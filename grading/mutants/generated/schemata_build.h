@@ -16,11 +16,8 @@ namespace lab::grading::generated {
 
 using Sources = std::vector<std::unique_ptr<MutatedSource>>;
 
-/// The mutants that the compiler's messages name, in the file "mutant", but for those that only use what a broken
-/// declaration has left undeclared; where there are none, those of them that touch the lines that messages about `file`
-/// name.
-std::set<int> mutants_named(const std::string& all_errors, const MutatedSource& source,
-                            const std::vector<const SourceMutant*>& some);
+/// The mutants that the compiler's messages name: lines of the file "mutant".
+std::set<int> mutants_named(const std::string& errors);
 
 /// Compiles files: names -> texts.
 using CompileFiles =

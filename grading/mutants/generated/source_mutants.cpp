@@ -1,223 +1,159 @@
 #include "grading/mutants/generated/source_mutants.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <tuple>
 
 #include "common/base/errors.h"
 #include "common/base/text.h"
-#include "grading/mutants/generated/rules.h"
+#include "common/course/rubric/toml_table.h"
 
 namespace lab::grading::generated {
 namespace {
 
-/// Texts put between characters of another, outer ones around inner ones.
-class Insertions {
- public:
-  void around(std::size_t begin, std::size_t end, const std::string& before, const std::string& after) {
-    const auto order = static_cast<std::ptrdiff_t>(all_.size());
-    all_.push_back({begin, 1, static_cast<std::ptrdiff_t>(begin) - static_cast<std::ptrdiff_t>(end), order, before});
-    all_.push_back({end, 0, static_cast<std::ptrdiff_t>(end) - static_cast<std::ptrdiff_t>(begin), -order, after});
-  }
-
-  std::string applied(const std::string& text) {
-    std::sort(all_.begin(), all_.end(), [](const Insertion& a, const Insertion& b) {
-      return std::tie(a.at, a.opens, a.extent, a.order) < std::tie(b.at, b.opens, b.extent, b.order);
-    });
-    std::string result;
-    std::size_t at = 0;
-    for (const Insertion& one : all_) {
-      result += text.substr(at, one.at - at) + one.text;
-      at = one.at;
-    }
-    return result + text.substr(at);
-  }
-
- private:
-  struct Insertion {
-    std::size_t at;
-    int opens;              ///< what ends here comes before what begins here
-    std::ptrdiff_t extent;  ///< the longer one opens first, and closes last
-    std::ptrdiff_t order;
-    std::string text;
-  };
-  std::vector<Insertion> all_;
+/// Where a task's solution is: bytes after the line with its BEGIN marker to before the line with its END marker.
+struct Marked {
+  std::string task;
+  std::size_t begin = 0, end = 0;
 };
 
-/// An edit of one of the mutants that are put into a text.
-struct PlacedEdit {
-  int id = 0;
-  const Edit* edit = nullptr;
-};
+std::vector<Marked> marked_parts(const std::string& text) {
+  constexpr std::string_view kBegin = "// BEGIN SOLUTION ", kEnd = "// END SOLUTION ";
+  std::vector<Marked> parts;
+  std::size_t at = 0;
+  for (const std::string& line : lines_of(text)) {
+    const std::size_t begin = line.find(kBegin), end = line.find(kEnd);
+    if (begin != std::string::npos)
+      parts.push_back({one_line(line.substr(begin + kBegin.size())), at + line.size(), text.size()});
+    if (end != std::string::npos && !parts.empty()) parts.back().end = at;
+    at += line.size();
+  }
+  return parts;
+}
+
+/// The task between whose markers the bytes are; empty: none's.
+std::string task_at(const std::string& text, std::size_t begin, std::size_t end) {
+  for (const Marked& part : marked_parts(text)) {
+    if (part.begin <= begin && end <= part.end) return part.task;
+  }
+  return "";
+}
+
+bool is_keyword_of_control(std::string_view name) {
+  return name == "if" || name == "for" || name == "while" || name == "switch" || name == "catch";
+}
+
+/// Whether a { begins the body of a function or lambda.
+bool opens_body(const TokenizedText& text, std::size_t token) {
+  if (!text.is(token, "{") || token == 0) return false;
+  std::size_t close = token - 1;
+  while (close > 0 && (text.is(close, "const") || text.is(close, "override") || text.is(close, "noexcept"))) --close;
+  if (!text.is(close, ")")) return false;
+  const std::size_t open = text[close].partner;
+  return open > 0 && !is_keyword_of_control(text.at(open - 1));
+}
 
 std::string line_directive(int line, const std::string& file) {
   return fmt::format("\n#line {} \"{}\"\n", line, file);
 }
 
-std::string mutants_line(int id) {
-  return line_directive(id * kLinesOfMutant, "mutant");
-}
-
-/// What goes around a statement, or a slot of one, so that each of the edits can be chosen.
-void add_choice(const Region& region, const std::string& file, std::size_t statement, int slot,
-                const std::vector<PlacedEdit>& edits, Insertions& insertions) {
-  const Statement& one = region.statements[statement];
-  const TokenizedText& text = region.text;
-  std::string before, after;
-  if (slot < 0) {
-    before = "{ ";
-    for (const auto& [id, edit] : edits)
-      before += fmt::format("{}if (lab_mutant({})) {{ {}\n}} else ", mutants_line(id), id, edit->text);
-    before += line_directive(text[one.begin].line, file) + "{ ";
-    insertions.around(text[one.begin].begin, text[one.end - 1].end, before, " } }");
-    return;
-  }
-  const Slot& place = one.slots[static_cast<std::size_t>(slot)];
-  std::string open = "(", close = ")";
-  if (place.kind == Slot::Kind::kCondition) open = "static_cast<bool>(";
-  if (place.kind == Slot::Kind::kIncrement) open = "static_cast<void>(";
-  if (place.kind == Slot::Kind::kBraces) open = one.type, close = "";
-  for (const auto& [id, edit] : edits)
-    before += fmt::format("{}lab_mutant({}) ? {}{}\n{} : ", mutants_line(id), id, open, edit->text, close);
-  before = "(" + before + line_directive(text[place.begin].line, file) + open;
-  insertions.around(text[place.begin].begin, text[place.end - 1].end, before, close + ")");
-}
-
-/// What is done before or after a statement by one mutant.
-void add_extra(const Region& region, const std::string& file, const PlacedEdit& placed, Insertions& insertions) {
-  const Statement& one = region.statements[placed.edit->statement];
-  const TokenizedText& text = region.text;
-  const bool before = placed.edit->place == Edit::Place::kBefore;
-  const Token& last = text[one.end - 1];
-  const std::string extra =
-      fmt::format("{}if (lab_mutant({})) {{ {}\n}}{}", mutants_line(placed.id), placed.id, placed.edit->text,
-                  line_directive(before ? text[one.begin].line : last.line, file));
-  insertions.around(text[one.begin].begin, last.end, before ? extra : "", before ? "" : extra);
-}
-
-/// Makes the variables of a declaration assignable, or initialised at run time.
-void hide_word(const Region& region, std::size_t statement, const char* word, const char* instead,
-               Insertions& insertions) {
-  const Statement& one = region.statements[statement];
-  for (std::size_t i = one.begin; i < one.end && !region.text.is(i, "="); ++i) {
-    if (region.text.is(i, word))
-      insertions.around(region.text[i].begin, region.text[i].end, fmt::format("{}/*", instead), "*/");
-  }
-}
-
 }  // namespace
 
-MutatedSource::MutatedSource(const std::string& file, const std::string& text, const std::set<std::string>& tasks,
-                             int first_id, const std::vector<WrittenChange>& written)
-    : file_(file), text_(text), regions_(regions_of(text_, tasks)), first_id_(first_id) {
-  for (const WrittenChange& change : written) add_written(change);
-  for (std::size_t index = 0; index < regions_.size(); ++index) {
-    for (const Rule& rule : rules()) {
-      for (Proposal& proposal : rule.find(regions_[index])) add(index, rule.name, std::move(proposal));
+std::vector<SolutionRow> load_rows(const std::string& path) {
+  const TomlTable file = TomlTable::load(path);
+  file.require_known({"solution"});
+  std::vector<SolutionRow> rows;
+  for (const TomlTable& table : file.tables("solution")) {
+    table.require_known({"file", "task", "rule", "what", "expected", "at", "replace", "with"});
+    SolutionRow row{table.string("file"),    table.string("task", ""), table.string("rule"), table.string("what"), {},
+                    table.string("replace"), table.string("with"),     table.place()};
+    if (table.has("at")) {
+      const double at = table.number("at");
+      if (at < 0) throw UsageError(fmt::format("{}: at = {}: expected a byte of the file", row.place, at));
+      row.at = static_cast<std::size_t>(at);
     }
+    if (table.string("expected") != "wrong")
+      throw UsageError(fmt::format("{}: expected = \"wrong\", got \"{}\"", row.place, table.string("expected")));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+MutatedSource::MutatedSource(const std::string& file, const std::string& text, const std::set<std::string>& tasks,
+                             const std::vector<std::pair<int, SolutionRow>>& rows)
+    : file_(file), text_(text) {
+  for (const auto& [id, row] : rows) {
+    mutants_.push_back(mutant_of(row, tasks));
+    mutants_.back().id = id;
   }
 }
 
-void MutatedSource::add(std::size_t region, const std::string& rule, Proposal proposal) {
+SourceMutant MutatedSource::mutant_of(const SolutionRow& row, const std::set<std::string>& tasks) const {
+  const std::string& text = text_.text();
   SourceMutant mutant;
-  mutant.id = first_id_ + static_cast<int>(mutants_.size());
   mutant.file = file_;
-  mutant.line = text_[proposal.token].line;
-  mutant.line_text = one_line(lines_of(text_.text())[static_cast<std::size_t>(mutant.line - 1)]);
-  mutant.task = regions_[region].task;
-  mutant.rule = rule;
-  mutant.what = one_line(proposal.what);
-  mutant.region = region;
-  mutant.edits = std::move(proposal.edits);
-  if (made_.insert(plain(mutant)).second) mutants_.push_back(std::move(mutant));
-}
-
-void MutatedSource::add_written(const WrittenChange& change) {
+  mutant.rule = row.rule;
+  mutant.what = row.what;
+  mutant.size = row.replace.size();
+  mutant.with = row.with;
   int times = 0;
-  for (std::size_t index = 0; index < regions_.size(); ++index) {
-    const Region& region = regions_[index];
-    if (!change.task.empty() && change.task != region.task) continue;
-    for (std::size_t begin = region.begin; begin < region.end; ++begin) {
-      if (text_.text().compare(text_[begin].begin, change.replace.size(), change.replace) != 0) continue;
-      std::size_t end = begin;
-      while (end < region.end && text_[end].end <= text_[begin].begin + change.replace.size()) ++end;
-      const std::optional<Edit> edit = region.replaced(begin, end, change.with);
-      if (!edit) throw UsageError(fmt::format("{}: '{}' is not within one statement", change.place, change.replace));
-      if (++times == 1) add(index, kWrittenRule, {begin, change.what, {*edit}});
-    }
+  for (std::size_t at = text.find(row.replace); at != std::string::npos; at = text.find(row.replace, at + 1)) {
+    const std::string task = task_at(text, at, at + row.replace.size());
+    if (tasks.count(task) == 0 || (!row.task.empty() && row.task != task) || (row.at && *row.at != at)) continue;
+    mutant.at = at;
+    mutant.task = task;
+    ++times;
   }
   if (times != 1)
-    throw UsageError(fmt::format("{}: expected '{}' once between the markers of {}, found it {} times", change.place,
-                                 change.replace, file_, times));
+    throw UsageError(fmt::format("{}: expected '{}' {} between the markers of {}, found it {} times", row.place,
+                                 row.replace, row.at ? fmt::format("at byte {}", *row.at) : "once", file_, times));
+  if (!function_at(mutant.at)) throw UsageError(fmt::format("{}: '{}' is in no function", row.place, row.replace));
+  mutant.line =
+      1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(mutant.at), '\n'));
+  mutant.line_text = one_line(lines_of(text)[static_cast<std::size_t>(mutant.line - 1)]);
+  return mutant;
 }
 
-std::pair<int, int> MutatedSource::lines_of_edits(const SourceMutant& mutant) const {
-  std::pair<int, int> lines = {mutant.line, mutant.line};
-  for (const Edit& edit : mutant.edits) {
-    const Statement& one = regions_[mutant.region].statements[edit.statement];
-    lines.first = std::min(lines.first, text_[one.begin].line);
-    lines.second = std::max(lines.second, text_[one.end - 1].line);
+std::optional<std::pair<std::size_t, std::size_t>> MutatedSource::function_at(std::size_t byte) const {
+  for (std::size_t i = 0; i < text_.size(); ++i) {
+    if (!opens_body(text_, i)) continue;
+    const std::size_t close = text_[i].partner;
+    if (text_[i].begin < byte && byte < text_[close].begin) return std::make_pair(i, close);
+    i = close;
   }
-  return lines;
+  return std::nullopt;
 }
 
 std::string MutatedSource::plain(const SourceMutant& mutant) const {
-  struct Change {
-    std::size_t begin, end;
-    std::string text;
-  };
-  const Region& region = regions_[mutant.region];
-  std::vector<Change> changes;
-  for (const Edit& edit : mutant.edits) {
-    const Statement& one = region.statements[edit.statement];
-    std::size_t begin = text_[one.begin].begin, end = text_[one.end - 1].end;
-    if (edit.assignable) {
-      for (std::size_t i = one.begin; text_.is(i, "const"); ++i) changes.push_back({text_[i].begin, text_[i].end, ""});
-    }
-    if (edit.place == Edit::Place::kBefore) end = begin;
-    if (edit.place == Edit::Place::kAfter) begin = end;
-    if (edit.slot >= 0) {
-      const Slot& slot = one.slots[static_cast<std::size_t>(edit.slot)];
-      begin = text_[slot.begin].begin;
-      end = text_[slot.end - 1].end;
-    }
-    // A statement in the place of one that has no braces around it; or none.
-    const bool whole = edit.place == Edit::Place::kInstead && edit.slot < 0;
-    const bool alone = whole && !one.listed;
-    changes.push_back({begin, end, alone ? "{ " + edit.text + " }" : edit.text});
-  }
-  std::sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) { return a.begin > b.begin; });
   std::string text = text_.text();
-  for (const Change& change : changes) text.replace(change.begin, change.end - change.begin, change.text);
-  return text;
+  return text.replace(mutant.at, mutant.size, mutant.with);
 }
 
 std::string MutatedSource::schemata(const std::vector<const SourceMutant*>& some) const {
-  Insertions insertions;
-  using Place = std::pair<std::size_t, int>;  // statement and slot
-  for (std::size_t index = 0; index < regions_.size(); ++index) {
-    const Region& region = regions_[index];
-    std::map<Place, std::vector<PlacedEdit>> choices;
-    std::set<std::size_t> chosen_at_run_time, assigned;
-    for (const SourceMutant* mutant : some) {
-      if (mutant->region != index) continue;
-      for (const Edit& edit : mutant->edits) {
-        if (edit.place == Edit::Place::kInstead) {
-          choices[{edit.statement, edit.slot}].push_back({mutant->id, &edit});
-        } else {
-          add_extra(region, file_, {mutant->id, &edit}, insertions);
-        }
-        if (edit.slot >= 0) chosen_at_run_time.insert(edit.statement);
-        if (edit.assignable) assigned.insert(edit.statement);
-      }
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<const SourceMutant*>> by_function;
+  for (const SourceMutant* mutant : some) by_function[*function_at(mutant->at)].push_back(mutant);
+  std::string result =
+      "#include <initializer_list>\nint lab_mutant(std::initializer_list<int> ids) noexcept;\n#line 1\n";
+  std::size_t at = 0;
+  for (const auto& [function, mutants] : by_function) {
+    const std::size_t begin = text_[function.first].end, end = text_[function.second].begin;
+    const std::string body = text_.text().substr(begin, end - begin);
+    std::vector<int> ids;
+    std::string others;
+    for (const SourceMutant* mutant : mutants) {
+      ids.push_back(mutant->id);
+      std::string changed = body;
+      changed.replace(mutant->at - begin, mutant->size, mutant->with);
+      others += fmt::format("{}case {}: {{{}}} break;", line_directive(mutant->id * kLinesOfMutant, "mutant"),
+                            mutant->id, changed);
     }
-    for (const auto& [place, edits] : choices) add_choice(region, file_, place.first, place.second, edits, insertions);
-    for (const std::size_t statement : chosen_at_run_time)
-      hide_word(region, statement, "constexpr", "const", insertions);
-    for (const std::size_t statement : assigned) hide_word(region, statement, "const", "", insertions);
+    result += text_.text().substr(at, begin - at);
+    result += fmt::format(" switch (lab_mutant({{{}}})) {{{}{}default: {{{}}}}}", fmt::join(ids, ", "), others,
+                          line_directive(text_[function.first].line, file_), body);
+    at = end;
   }
-  return "bool lab_mutant(int id) noexcept;\n#line 1\n" + insertions.applied(text_.text());
+  return result + text_.text().substr(at);
 }
 
 }  // namespace lab::grading::generated

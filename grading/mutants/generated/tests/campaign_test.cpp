@@ -1,5 +1,7 @@
 #include "grading/mutants/generated/campaign.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -21,8 +23,18 @@ const char* const kFile =
 struct SmallLab {
   SmallLab() {
     mutants.lab = "t1";
+    std::vector<std::pair<int, SolutionRow>> rows;
+    for (int id = 1; id <= 7; ++id)
+      rows.emplace_back(id, SolutionRow{"t1_lab/student/f.cpp",
+                                        "t.one",
+                                        "number",
+                                        fmt::format("a + b -> {}", id),
+                                        {},
+                                        "a + b",
+                                        std::to_string(id),
+                                        "rows.toml:1"});
     mutants.sources.push_back(
-        std::make_unique<MutatedSource>("student/f.cpp", kFile, std::set<std::string>{"t.one"}, 1));
+        std::make_unique<MutatedSource>("student/f.cpp", kFile, std::set<std::string>{"t.one"}, rows));
     for (const char* name : {"First", "Second"}) {
       Case one;
       one.task = "t.one";
@@ -124,8 +136,8 @@ TEST_CASE("generated campaign: what each stage catches, and what nothing does") 
 TEST_CASE("generated campaign: of all mutants a share must be reached, of a sample it may be missed by chance") {
   CHECK(is_share_at_least(90, 90, 100, false));
   CHECK_FALSE(is_share_at_least(90, 89, 100, false));
-  CHECK(is_share_at_least(90, 14, 16, true));  // 87.5 %: in 49 samples of 100 there are no more
-  CHECK(is_share_at_least(90, 12, 16, true));  // 7 of 100
+  CHECK(is_share_at_least(90, 14, 16, true));        // 87.5 %: in 49 samples of 100 there are no more
+  CHECK(is_share_at_least(90, 12, 16, true));        // 7 of 100
   CHECK_FALSE(is_share_at_least(90, 10, 16, true));  // 3 of 1000
   CHECK(is_share_at_least(100, 16, 16, true));
   CHECK_FALSE(is_share_at_least(100, 15, 16, true));

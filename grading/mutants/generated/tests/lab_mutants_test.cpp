@@ -28,7 +28,8 @@ TEST_CASE("generated mutants: a sample is the same for a seed, in order, and ano
 TEST_CASE("generated mutants: an equivalent one is named by its line, and a reason is required") {
   const launch::RunDirectory folder;
   const std::string path = folder.path() + "/equivalent.toml";
-  std::ofstream(path) << "[[equivalent]]\nfile = \"a9/student/x.cpp\"\nline = \"f(a, b);\"\nrule = \"rank\"\nwhy = \"same\"\n";
+  std::ofstream(path)
+      << "[[equivalent]]\nfile = \"a9/student/x.cpp\"\nline = \"f(a, b);\"\nrule = \"rank\"\nwhy = \"same\"\n";
   const std::vector<Equivalent> list = load_equivalents(path);
   SourceMutant mutant;
   mutant.file = "student/x.cpp";
@@ -71,4 +72,27 @@ TEST_CASE("generated mutants: orders and reports survive the way between two pro
   CHECK(again.ended == "killed");
   CHECK(again.runs.at(0).places == run.places);
   CHECK(again.runs.at(0).how == "wrong");
+}
+
+TEST_CASE("generated mutants: a table of rows, and what is refused in one") {
+  const launch::RunDirectory folder;
+  const std::string path = folder.path() + "/rows.toml";
+  const auto load = [&](const std::string& text) {
+    std::ofstream(path) << text;
+    return load_rows(path);
+  };
+  const std::string row =
+      "[[solution]]\nfile = \"a9/student/x.cpp\"\nrule = \"rank\"\nwhat = \"a -> b\"\nexpected = \"wrong\"\n"
+      "replace = \"a\"\n";
+  const std::vector<SolutionRow> rows = load(row + "with = \"\\\"b\\\"\\n\"\nat = 12\n" + row + "with = \"\"\n");
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].with == "\"b\"\n");
+  CHECK(rows[0].at == 12);
+  CHECK_FALSE(rows[1].at);
+  CHECK_THROWS_WITH_AS(load(row), doctest::Contains("rows.toml:1"), UsageError);  // no `with`
+  CHECK_THROWS_WITH_AS(load(row + "with = \"b\"\nwhit = \"c\"\n"), doctest::Contains("whit"), UsageError);
+  CHECK_THROWS_WITH_AS(load(row + "with = \"b\"\nat = -1\n"), doctest::Contains("at"), UsageError);
+  std::string right = row + "with = \"b\"\n";
+  right.replace(right.find("\"wrong\""), 7, "\"right\"");
+  CHECK_THROWS_WITH_AS(load(right), doctest::Contains("expected"), UsageError);
 }
