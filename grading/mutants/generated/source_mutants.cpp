@@ -98,9 +98,13 @@ SourceMutant MutatedSource::mutant_of(const SolutionRow& row, const std::set<std
   mutant.size = row.replace.size();
   mutant.with = row.with;
   int times = 0;
-  for (std::size_t at = text.find(row.replace); at != std::string::npos; at = text.find(row.replace, at + 1)) {
+  std::vector<std::size_t> places;  // a comment may have the same words
+  for (const Token& token : text_.tokens()) places.push_back(token.begin);
+  if (row.at) places = {*row.at};
+  for (const std::size_t at : places) {
+    if (at > text.size() || text.compare(at, row.replace.size(), row.replace) != 0) continue;
     const std::string task = task_at(text, at, at + row.replace.size());
-    if (tasks.count(task) == 0 || (!row.task.empty() && row.task != task) || (row.at && *row.at != at)) continue;
+    if (tasks.count(task) == 0 || (!row.task.empty() && row.task != task)) continue;
     mutant.at = at;
     mutant.task = task;
     ++times;

@@ -23,7 +23,7 @@ const char* const kFile =
     "  int before = 1;\n"
     "  // BEGIN SOLUTION t.one\n"
     "  constexpr int kFirst = 3;\n"
-    "  const int first = (rank + 1) % size;\n"
+    "  const int first = (rank + 1) % size;  // before > 3\n"
     "  for (int i = 0; i < size; ++i) {\n"
     "    if (i == other) continue;\n"
     "    before += i * first;\n"
@@ -109,7 +109,7 @@ TEST_CASE("generated schemata: one program behaves as each mutant's own, and as 
       source_of({row("rank + 1", "rank - 1"), row("2 * value", "3 * value"), row("kFirst = 3", "kFirst = 4"),
                  row("if (i == other) continue;", ""), row("i < size", "i <= size"),
                  row("before += i * first;", "before += i * first; before += i * first;"),
-                 row("const int first = (rank + 1) % size;\n  for (int i = 0; i < size; ++i) {",
+                 row("const int first = (rank + 1) % size;  // before > 3\n  for (int i = 0; i < size; ++i) {",
                      "const int first = size;\n  for (int i = 1; i < size; ++i) {"),
                  row("before > 3", "!(before > 3)"), row("doubled(value) + kFirst", "kFirst")});
   const Compiled together(source->schemata(all_of(*source)));
