@@ -59,7 +59,7 @@ SandboxJob compare_job(const std::string& folder) {
   SandboxJob job;
   job.argv = {"env", fmt::format("PATH={}", path == nullptr ? "" : path), "bash", "-c", kCompare};
   job.folder = folder;
-  if (prefix != nullptr) job.readable = {prefix};
+  if (prefix != nullptr && *prefix != 0) job.readable = {prefix};
   job.limits.run_seconds = job.limits.stall_seconds = job.limits.cpu_seconds = kCompareSeconds;
   job.limits.output_bytes = 256u << 20;
   return job;

@@ -38,11 +38,14 @@ class TwoFiles {
     const std::string& root = recipe_.root = tree_.path();
     recipe_.lab = "lab";
     recipe_.folder = root + "/build";
-    for (const char* folder : {"/common/pch", "/common/course", "/lab/student", "/build/CMakeFiles"})
+    for (const char* folder : {"/common/pch", "/common/course", "/lab/student", "/build/CMakeFiles", "/build/bin"})
       std::filesystem::create_directories(root + folder);
     const char* const suite = std::getenv("LAB_SOURCE_DIR");
     REQUIRE_MESSAGE(suite != nullptr, "LAB_SOURCE_DIR: where the sources are");
     std::filesystem::create_symlink(std::string(suite) + "/common/course/audit", root + "/common/course/audit");
+    const char* const programs = std::getenv("LAB_BIN_DIR");
+    REQUIRE_MESSAGE(programs != nullptr, "LAB_BIN_DIR: where labaudit is");
+    std::filesystem::create_symlink(std::string(programs) + "/labaudit", root + "/build/bin/labaudit");
     write("/common/pch/student.h", "");
     write("/common/declared.h", "#pragma once\nnamespace lab::toy {\nint part(int n);\nint whole(int n);\n}\n");
     write("/compiler", fmt::format("echo called >>{}/calls\nexec c++ \"$@\"\n", root));
