@@ -75,6 +75,28 @@ for rubric in */rubric.toml; do labs+=("${rubric%/*}"); done
 for lab in "${labs[@]}"; do check_folder "$lab" "$labs_use"; done
 check_folder grading "$grading_uses"
 
+# The floors of grading/: what each folder may include of the others; `commands` are above all.
+declare -A floors=(
+  [marks]='' [submission]='' [tokens]='' [processes]='' [starter]='' [regenerate]='' [sandbox]=''
+  [compile]='sandbox tokens'
+  [judge]='compile sandbox marks submission'
+  [batch]='judge processes marks submission'
+  [similarity]='batch starter sandbox submission'
+  [hostile]='judge'
+  [mutants]='judge compile marks sandbox tokens'
+  [commands]='batch hostile judge marks mutants processes similarity submission'
+)
+for folder in grading/*/; do
+  folder=${folder%/} name=$(basename "$folder")
+  [[ $name == autograder ]] && continue
+  [[ -v floors[$name] ]] || complain "check_layers.sh does not say what a new folder may include" <<<"$folder"
+  below="$name ${floors[$name]:-}"
+  complain "$folder may not include it" \
+    < <(of "$folder/" grading/ | not_in "$folder/$tests" | grep -vE "\"grading/(${below// /|})/")
+done
+# Each CMakeLists compiles what is below it.
+complain "a folder compiles its own files only" < <(find grading -name CMakeLists.txt -exec grep -HnE '\.\./.*\.cpp' {} +)
+
 readonly all_labs=$(IFS='|' && echo "${labs[*]}")
 complain "only grading may use grading" < <(of "common/|($all_labs)/" grading/)
 for lab in "${labs[@]}"; do

@@ -12,7 +12,7 @@ verdict() { # verdict WHAT CODE
     num_failed=$((num_failed + 1))
   fi
 }
-(cd "$root" && find common grading ./*_*/ \( -name '*.cpp' -o -name '*.h' -o -name rubric.toml \) -print0 |
+(cd "$root" && find common grading ./*_*/ \( -name '*.cpp' -o -name '*.h' -o -name rubric.toml -o -name CMakeLists.txt \) -print0 |
   tar --null --files-from=- --create) | tar --extract --directory "$copy"
 
 verdict "the tree itself" "$("$here/check_layers.sh" "$copy" >"$copy/out"; echo $?)"
@@ -35,15 +35,19 @@ refuses a5_pipeline/main.cpp a4_data_tensor/single_step.h
 refuses vae_sequence_parallel/layers.h grading/marks/marks.h
 refuses a9_collectives/chunks.h common/testing/test.h
 refuses grading/marks/marks.h doctest/doctest.h
+refuses grading/judge/judge_lab.h grading/batch/roster.h
+refuses grading/batch/roster.h grading/commands/commands.h
 echo 'int f() { return ::system("true"); }' >>"$copy/common/plot/plot.cpp"
 echo 'const char* f() { return "gnuplot"; }' >>"$copy/common/base/files.cpp"
 echo 'void f() { at::set_num_threads(1); }' >>"$copy/common/launch/run_ranks.cpp"
+echo 'lab_library(x SOURCES ../judge/claims.cpp)' >>"$copy/grading/marks/CMakeLists.txt"
 mkdir -p "$copy/common/new" && touch "$copy/common/new/header.h"
 verdict "exit code 1" "$("$here/check_layers.sh" "$copy" >"$copy/out"; [[ $? == 1 ]]; echo $?)"
 for one in "${headers[@]}"; do
   read -r file header <<<"$one"
   verdict "$file must not include $header" "$(grep -qE "$file:[0-9]+:#include \"$header\"" "$copy/out"; echo $?)"
 done
+verdict "another folder's file" "$(grep -q "own files only: grading/marks/CMakeLists.txt" "$copy/out"; echo $?)"
 verdict "a process of its own" "$(grep -q "processes are created.*plot/plot.cpp" "$copy/out"; echo $?)"
 verdict "gnuplot started elsewhere" "$(grep -q "gnuplot and rsvg-convert are started.*base/files.cpp" "$copy/out"; echo $?)"
 verdict "LibTorch's threads alone" "$(grep -q "number of threads.*run_ranks" "$copy/out"; echo $?)"

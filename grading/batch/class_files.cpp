@@ -7,7 +7,6 @@
 
 #include "common/base/files.h"
 #include "common/base/text.h"
-#include "grading/similarity/similarity_report.h"
 
 namespace lab::grading {
 

@@ -12,6 +12,9 @@
 
 namespace lab::grading {
 
+/// Where the page of all pairs is, from the folder of the results.
+inline constexpr char kSimilarityPage[] = "similarity/index.html";
+
 /// What an instructor looks at first: how the marks are distributed, which tasks and checks are hard, what the common
 /// causes are, who stands out, and a table of all students with links to their reports.
 class ClassOverview {

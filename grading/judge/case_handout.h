@@ -13,7 +13,7 @@
 #include "common/checks/case_trace.h"
 #include "common/comm/relay/relay_world.h"
 #include "common/rank/record.h"
-#include "grading/judge/sandbox/process_usage.h"
+#include "grading/sandbox/process_usage.h"
 
 namespace lab::grading {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/checks/check_run.h"
-#include "grading/judge/sandbox/rank_server.h"
+#include "grading/sandbox/rank_server.h"
 
 namespace lab::grading {
 

@@ -13,10 +13,10 @@
 #include "common/tensor/compute_threads.h"
 #include "grading/judge/check_runs.h"
 #include "grading/judge/claims.h"
-#include "grading/judge/sandbox/sandbox.h"
 #include "grading/judge/stand_ins.h"
 #include "grading/judge/weak_checks.h"
 #include "grading/judge/withheld_tasks.h"
+#include "grading/sandbox/sandbox.h"
 
 namespace lab::grading {
 namespace {

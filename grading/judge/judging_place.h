@@ -4,10 +4,10 @@
 #include <string>
 
 #include "common/course/rubric/rubric.h"
-#include "grading/judge/compile/object_store.h"
-#include "grading/judge/compile/student_build.h"
+#include "grading/compile/object_store.h"
+#include "grading/compile/student_build.h"
 #include "grading/judge/lab_table.h"
-#include "grading/judge/sandbox/sandbox.h"
+#include "grading/sandbox/sandbox.h"
 
 namespace lab {
 namespace cli {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "grading/judge/sandbox/sandbox.h"
+#include "grading/sandbox/sandbox.h"
 #include "grading/similarity/class_code.h"
 
 namespace lab::grading {

@@ -8,9 +8,6 @@
 
 namespace lab::grading {
 
-/// Where the page of all pairs is, from the folder of the results.
-inline constexpr char kSimilarityPage[] = "similarity/index.html";
-
 /// What a match does not show, for whoever reads one.
 const std::vector<std::string>& what_a_match_does_not_show();
 

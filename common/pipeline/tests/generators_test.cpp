@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "common/pipeline/validate.h"
+#include "common/pipeline/timeline.h"
 #include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
 

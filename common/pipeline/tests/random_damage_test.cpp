@@ -4,7 +4,7 @@
 #include "common/base/errors.h"
 #include "common/pipeline/generators.h"
 #include "common/pipeline/tests/dependencies.h"
-#include "common/pipeline/validate.h"
+#include "common/pipeline/timeline.h"
 #include "common/testing/plain_test.h"
 
 using namespace lab::pipeline;

@@ -1,9 +1,9 @@
-#include "common/comm/messages/endpoint_of.h"
 #include "common/pipeline/run_schedule.h"
 
 #include <algorithm>
 
 #include "common/base/errors.h"
+#include "common/comm/messages/endpoint_of.h"
 #include "common/comm/sim_world.h"
 #include "common/pipeline/generators.h"
 #include "common/pipeline/simulated_stage.h"

@@ -1,6 +1,5 @@
-#include "common/pipeline/validate.h"
-
 #include "common/pipeline/generators.h"
+#include "common/pipeline/timeline.h"
 #include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
 

@@ -7,7 +7,7 @@
 // what runs before any constructor of the program:
 //   PROGRAM CONTROL FIRST_FILTER RANK_FILTER     three descriptors
 // CONTROL   a SOCK_SEQPACKET: RankOrders come, and two RankReplies go back for each
-// *_FILTER  seccomp filters, as the kernel takes them (grading/judge/sandbox/syscall_filter.h). The first holds
+// *_FILTER  seccomp filters, as the kernel takes them (grading/sandbox/syscall_filter.h). The first holds
 //           before any constructor of any library, the other one in the children, before the program's first constructor
 // What runs in a server or a child is not trusted: a reply is a claim, but for the process that it is from.
 namespace lab {

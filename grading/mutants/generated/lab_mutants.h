@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/course/rubric/rubric.h"
-#include "grading/judge/compile/build_recipe.h"
+#include "grading/compile/build_recipe.h"
 #include "grading/mutants/contracts/contracts.h"
 #include "grading/mutants/generated/schemata_build.h"
 

@@ -7,7 +7,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/text.h"
-#include "grading/judge/compile/link_objects.h"
+#include "grading/compile/link_objects.h"
 
 namespace lab::grading::generated {
 namespace {

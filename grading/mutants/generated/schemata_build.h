@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "common/launch/supervise/run_directory.h"
-#include "grading/judge/compile/build_recipe.h"
-#include "grading/judge/compile/object_store.h"
+#include "grading/compile/build_recipe.h"
+#include "grading/compile/object_store.h"
 #include "grading/mutants/generated/source_mutants.h"
 
 namespace lab::grading::generated {

@@ -11,10 +11,10 @@
 #include "common/course/rubric/rubric.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
-#include "grading/judge/compile/build_recipe.h"
-#include "grading/judge/compile/object_store.h"
-#include "grading/judge/compile/student_build.h"
-#include "grading/judge/sandbox/sandbox.h"
+#include "grading/compile/build_recipe.h"
+#include "grading/compile/object_store.h"
+#include "grading/compile/student_build.h"
+#include "grading/sandbox/sandbox.h"
 #include "grading/starter/tests/source_tree.h"
 
 // A starter's student files build without a warning, and every task of it ends with exit code 3 and its own name. The

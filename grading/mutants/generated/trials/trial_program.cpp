@@ -23,10 +23,10 @@
 #include "common/launch/supervise/memory_file.h"
 #include "common/rank/start/warm_up.h"
 #include "common/tensor/compute_threads.h"
-#include "grading/judge/sandbox/job_clock.h"
 #include "grading/mutants/generated/trials/chosen_mutant.h"
 #include "grading/mutants/generated/trials/orders.h"
 #include "grading/mutants/generated/trials/trial_run.h"
+#include "grading/sandbox/job_clock.h"
 
 namespace lab::grading::generated {
 namespace {

@@ -1,0 +1,111 @@
+#include "grading/mutants/mutant_verdict.h"
+
+#include "common/testing/test.h"
+
+namespace lab::grading {
+namespace {
+
+/// Three tasks: b builds on a, c on nothing.
+Rubric rubric_of_three() {
+  Rubric rubric;
+  for (const char* id : {"x.a", "x.b", "x.c"}) {
+    RubricTask task;
+    task.id = id;
+    rubric.tasks.push_back(task);
+  }
+  rubric.tasks[1].needs = {"x.a"};
+  return rubric;
+}
+
+/// An outcome in which these tasks failed, each with the symptom.
+LabOutcome with_failed(const std::vector<std::string>& failed, const std::string& symptom = "") {
+  LabOutcome outcome;
+  for (const char* id : {"x.a", "x.b", "x.c"}) {
+    TaskOutcome& task = outcome.tasks[id];
+    task.id = id;
+    task.state = TaskOutcome::State::kJudged;
+    task.checks = {{"Check", CheckOutcome::State::kPassed, "", ""}};
+    for (const std::string& one : failed) {
+      if (one == id) task.checks[0] = {"Check", CheckOutcome::State::kFailed, "wrong", symptom};
+    }
+  }
+  return outcome;
+}
+
+Mutant mutant_of(const std::string& task, const std::string& symptom = "") {
+  Mutant mutant;
+  mutant.name = "x/some";
+  mutant.task = task;
+  mutant.symptom = symptom;
+  return mutant;
+}
+
+TEST_CASE("a mutant loses its task, and may lose those that need it, but no other") {
+  const Rubric rubric = rubric_of_three();
+  CHECK(mutant_verdict(mutant_of("x.a"), rubric, with_failed({"x.a"})).as_required);
+  CHECK(mutant_verdict(mutant_of("x.a"), rubric, with_failed({"x.a", "x.b"})).as_required);
+  CHECK_FALSE(mutant_verdict(mutant_of("x.a"), rubric, with_failed({"x.b"})).as_required);
+  CHECK_FALSE(mutant_verdict(mutant_of("x.a"), rubric, with_failed({})).as_required);
+  CHECK_FALSE(mutant_verdict(mutant_of("x.a"), rubric, with_failed({"x.a", "x.c"})).as_required);
+  CHECK_FALSE(mutant_verdict(mutant_of("x.b"), rubric, with_failed({"x.a", "x.b"})).as_required);
+  Mutant wide = mutant_of("x.a");
+  wide.also = {"x.c"};
+  CHECK(mutant_verdict(wide, rubric, with_failed({"x.a", "x.c"})).as_required);
+}
+
+TEST_CASE("a mutant that stands alone costs no other task, not even one that needs its own") {
+  const Rubric rubric = rubric_of_three();
+  Mutant alone = mutant_of("x.a");
+  alone.alone = true;
+  CHECK(mutant_verdict(alone, rubric, with_failed({"x.a"})).as_required);
+  CHECK_FALSE(mutant_verdict(alone, rubric, with_failed({"x.a", "x.b"})).as_required);
+}
+
+TEST_CASE("a mutant that names checks must fail those and no others") {
+  const Rubric rubric = rubric_of_three();
+  LabOutcome outcome = with_failed({"x.a"});
+  outcome.tasks["x.a"].checks.push_back({"Other", CheckOutcome::State::kPassed, "", ""});
+  Mutant mutant = mutant_of("x.a");
+  mutant.checks = {"Check"};
+  CHECK(mutant_verdict(mutant, rubric, outcome).as_required);
+  mutant.checks = {"Check", "Other"};
+  CHECK_FALSE(mutant_verdict(mutant, rubric, outcome).as_required);
+  mutant.checks = {"Other"};
+  CHECK_FALSE(mutant_verdict(mutant, rubric, outcome).as_required);
+}
+
+TEST_CASE("what was not judged is neither caught nor lost") {
+  const Rubric rubric = rubric_of_three();
+  LabOutcome outcome = with_failed({"x.a"});
+  outcome.tasks["x.c"].checks[0].state = CheckOutcome::State::kNotJudged;
+  const MutantVerdict verdict = mutant_verdict(mutant_of("x.a"), rubric, outcome);
+  CHECK_FALSE(verdict.as_required);
+  CHECK(verdict.complaint == "not judged: x.c");
+  CHECK(verdict.lost == std::vector<std::string>{"x.a"});
+}
+
+TEST_CASE("a mutant that names a symptom must show it") {
+  const Rubric rubric = rubric_of_three();
+  CHECK(mutant_verdict(mutant_of("x.a", "zeros"), rubric, with_failed({"x.a"}, "zeros")).as_required);
+  CHECK_FALSE(mutant_verdict(mutant_of("x.a", "zeros"), rubric, with_failed({"x.a"}, "sign")).as_required);
+  CHECK_FALSE(mutant_verdict(mutant_of("x.a", "zeros"), rubric, with_failed({"x.a"})).as_required);
+}
+
+TEST_CASE("a variant loses nothing") {
+  const Rubric rubric = rubric_of_three();
+  CHECK(mutant_verdict(mutant_of(""), rubric, with_failed({})).as_required);
+  const MutantVerdict lost = mutant_verdict(mutant_of(""), rubric, with_failed({"x.b"}));
+  CHECK_FALSE(lost.as_required);
+  CHECK(lost.complaint.find("x.b") != std::string::npos);
+}
+
+TEST_CASE("a verdict is the same after its way between processes") {
+  const MutantVerdict verdict = mutant_verdict(mutant_of("x.a"), rubric_of_three(), with_failed({"x.a"}, "zeros"));
+  const MutantVerdict read = mutant_verdict_from_json(to_json(verdict));
+  CHECK(read.as_required);
+  CHECK(read.symptom == "zeros");
+  CHECK(read.lost == std::vector<std::string>{"x.a"});
+}
+
+}  // namespace
+}  // namespace lab::grading
