@@ -3,6 +3,7 @@
 #include "common/base/files.h"
 #include "common/base/text.h"
 #include "common/launch/supervise/cores.h"
+#include "grading/batch/class_overview.h"
 #include "grading/commands/commands.h"
 #include "grading/judge/judging_place.h"
 #include "grading/similarity/similarity_report.h"
