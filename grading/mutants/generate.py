@@ -3,8 +3,9 @@
 
 usage: generate.py ROOT BUILD FOLDER      such as: generate.py . build/release a9_collectives
 
-A row (README.md, "A row") says which text of a student file is replaced by what. Places are found in clang's syntax tree
-of each file, between the markers of the rubric's tasks, inside functions; what only checks something is left alone.
+A row (README.md, "A row") says which text of a student file is replaced by what. Places are found in the syntax tree
+that clang makes of each file, between the markers of the rubric's tasks, inside functions; what only checks something
+is left alone.
 Needs Python's bindings of libclang: Debian's python3-clang-16, or python3-clang. Without them it ends with 77.
 """
 
