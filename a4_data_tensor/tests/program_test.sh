@@ -109,9 +109,11 @@ run bash -c "ulimit -f 1; exec '$program' --nproc 2 --quiet"; refuses "a limit o
 
 # What a user with few processes, or little memory, gets: as root there is no limit of processes.
 few=(bash -c "ulimit -u 12; exec '$program' \"\$@\"" bash) and_why='this user may have 12 processes and threads; hint: raise the limit with ulimit -u, or start fewer ranks'
-[[ $EUID != 0 ]] || few=(setpriv --reuid 4242 --regid 4242 --clear-groups "${few[@]}")
+as_user=()
+[[ $EUID != 0 ]] || as_user=(setpriv --reuid 4242 --regid 4242 --clear-groups)
 for world in processes threads; do
-  run "${few[@]}" --world $world --nproc 16 --global-batch-size 128
+  "${as_user[@]}" test -x "$program" || { skip "the user that has a limit cannot start programs of this folder"; break; }
+  run "${as_user[@]}" "${few[@]}" --world $world --nproc 16 --global-batch-size 128
   verdict "$([[ $code == 2 ]] && grep -q "Resource temporarily unavailable: $and_why" "$scratch/err"; echo $?)" "a limit of processes ($world) is named"
 done
 
