@@ -78,7 +78,7 @@ RankOutcome outcome_of(const MemoryFile& results, const RankExit& end) {
   if (!left.empty()) return std::move(left[0]);
   RankOutcome lost;
   lost.report.rank = end.rank;
-  // A body that ends the process by itself has not returned: its exit(0) is no success, and its exit(3) is no TODO.
+  // A body that ends the process by itself has not returned: exit(0) does not mean success there, nor exit(3) a TODO.
   const bool means_other = end.exit_code == 0 || end.exit_code == static_cast<int>(ExitCode::kNotImplemented);
   lost.failure = RankFailure{means_other ? static_cast<int>(ExitCode::kStudentCode) : end.exit_code, end.reason,
                              end.crashed ? end.rank : -1, end.task};

@@ -53,7 +53,7 @@ TEST_CASE("the paths are those of the files, pictures among them") {
     const std::string svg = testing::read_bytes(folder.file("optC_a_accuracy.svg"));
     CHECK(shows(svg, "one process"));
     CHECK(shows(svg, "1f1b"));
-    CHECK(shows(svg, "80<"));  // percent
+    CHECK(shows(svg, "> 80<"));  // percent
   } else {
     MESSAGE("skipped: " << plot::missing_program() << " is not installed");
   }

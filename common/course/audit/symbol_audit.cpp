@@ -34,7 +34,7 @@ class Pattern {
   Pattern& operator=(const Pattern&) = delete;
 
   bool matches(const std::string& text) const { return regexec(&regex_, text.c_str(), 0, nullptr, 0) == 0; }
-  /// The match and its groups; none: there is no match.
+  /// The match and its groups; none without a match.
   std::vector<std::string> find(const std::string& text) const {
     regmatch_t found[kMostGroups];
     if (regexec(&regex_, text.c_str(), kMostGroups, found, 0) != 0) return {};
@@ -45,7 +45,7 @@ class Pattern {
     }
     return groups;
   }
-  /// What is before the first match, and what is after it; none: there is no match.
+  /// The text before the first match and the text after it; none without a match.
   std::vector<std::string> split(const std::string& text) const {
     regmatch_t found;
     if (regexec(&regex_, text.c_str(), 1, &found, 0) != 0) return {};
