@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "a5_pipeline/model.h"
-#include "common/tensor/comparison.h"
+#include "common/tensor/compare.h"
 
 namespace lab::a5 {
 

@@ -1,8 +1,5 @@
 #include "a4_data_tensor/cases/cases.h"
-#include "a4_data_tensor/cases/division.h"
-#include "a4_data_tensor/cases/memory_bounds.h"
-#include "a4_data_tensor/cases/traffic_bounds.h"
-#include "a4_data_tensor/cases/work_bounds.h"
+#include "a4_data_tensor/cases/bounds.h"
 #include "common/tensor/exact_data.h"
 #include "common/tensor/partition.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "a4_data_tensor/calls/layer_calls.h"
+#include "a4_data_tensor/calls/calls.h"
 #include "a4_data_tensor/cases/cases.h"
 #include "a4_data_tensor/column_parallel.h"
 #include "a4_data_tensor/data_parallel.h"

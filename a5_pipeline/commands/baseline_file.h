@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "a5_pipeline/arguments.h"
+#include "common/base/costs.h"
 #include "common/base/files.h"
-#include "common/base/resource_use.h"
 
 namespace lab::a5 {
 

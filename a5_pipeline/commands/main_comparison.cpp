@@ -13,7 +13,6 @@
 #include "common/comm/lone_work.h"
 #include "common/rank/measured_use.h"
 #include "common/tensor/compare.h"
-#include "common/tensor/comparison.h"
 #include "common/tensor/partition.h"
 
 namespace lab::a5 {

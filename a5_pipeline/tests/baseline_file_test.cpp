@@ -4,7 +4,7 @@
 
 #include "a5_pipeline/baseline.h"
 #include "common/base/errors.h"
-#include "common/tensor/memory_meter.h"
+#include "common/tensor/meters/memory_meter.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 

@@ -1,4 +1,4 @@
-#include "a5_pipeline/calls/scheduled_stage.h"
+#include "a5_pipeline/calls/pipelined_model.h"
 #include "common/pipeline/generators.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"

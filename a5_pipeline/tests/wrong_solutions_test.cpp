@@ -4,7 +4,7 @@
 #include <cmath>
 #include <regex>
 
-#include "a5_pipeline/calls/communicate_trial.h"
+#include "a5_pipeline/calls/calls.h"
 #include "a5_pipeline/calls/trials.h"
 #include "a5_pipeline/cases/cases.h"
 #include "a5_pipeline/cases/reference.h"

@@ -4,10 +4,64 @@
 #include <functional>
 #include <string>
 
-#include "a9_collectives/cases/transformer_bounds.h"
 #include "a9_collectives/transformer.h"
 #include "common/checks/case.h"
 #include "common/tensor/tensor_map.h"
+
+// What the Transformer's tasks may send and compute.
+namespace lab::a9 {
+
+/// Nothing at all.
+CostBounds no_communication(const std::string& task);
+
+/// What a task must bring from rank to rank.
+struct Traffic {
+  std::uint64_t bytes_summed = 0;     ///< of all tensors that are summed over the ranks, on one rank
+  std::uint64_t bytes_exchanged = 0;  ///< that each rank has for the others, and they for it, in all-to-alls
+  std::uint64_t most_exchanged = 0;   ///< that it sends for them if its all-to-alls are Bruck's, who forwards others'
+};
+using TrafficOf = std::function<Traffic(int size)>;
+
+/// All-to-alls in which each rank has a chunk for each other rank.
+Traffic all_to_all_traffic(std::uint64_t num_exchanges, std::uint64_t chunk_bytes, int size);
+
+/// Two sums of x in each pass. bytes_of_x: of the whole input, all positions.
+Traffic tensor_parallel_traffic(std::uint64_t bytes_of_x, std::uint64_t num_passes);
+
+/// Four all-to-alls of a shard of x in each pass: q, k and v there and the context back. From 3 ranks on, gathering keys
+/// and values on every rank takes more, whatever the algorithm.
+Traffic ulysses_traffic(std::uint64_t bytes_of_x, std::uint64_t num_passes, int size);
+
+/// The all-to-alls by the task's own messages. The sums by its own, too, or by the built-in all_reduce, by its halves
+/// reduce_scatter and all_gather, or by an all_gather of all summands. No other built-in that carries data: a barrier is
+/// free.
+///   received   at least what is summed and exchanged: the result cannot arrive with less
+///   sent       at most one's summand to each other rank, which is also what the root of a gather and broadcast sends,
+///              and what is exchanged
+///   besides    a few numbers for each other rank, such as the length of a shard, also by all_gather or all_reduce: the
+///              handout lets these two help
+CostBounds sums_by_any_means(const std::string& task, const TrafficOf& traffic_of);
+
+/// The same, all by the task's own messages, and without a built-in collective, not even a barrier.
+CostBounds own_collectives(const std::string& task, const TrafficOf& traffic_of);
+
+/// The sizes that a block's work follows from: b s positions of width d, h heads, f wide inside.
+struct BlockSizes {
+  TransformerOptions options;
+  std::int64_t batch = 1, sequence = 1;
+};
+using BlockSizesOf = std::function<BlockSizes(int size)>;
+
+/// What a rank may compute of `num_blocks` forward passes (a backward pass counts as two):
+///   products      (2 b s (4 d^2 + 2 d f) + 4 b s^2 d) / P       projections, the two linear layers, attention
+///   per element   24 b s d + 8 b h s^2 + 3 b s f                norms, softmax, biases and sums, perhaps on every rank
+///   its own sums  2 (P-1) b s d                                 as the root of two all-reduces
+std::function<ShareBound(const CasePlace&)> block_work(const BlockSizesOf& sizes_of, std::int64_t num_blocks);
+
+/// The same for forward and backward, after which the root of an all-reduce sums the weights' gradients as well.
+std::function<ShareBound(const CasePlace&)> block_and_gradient_work(const BlockSizesOf& sizes_of);
+
+}  // namespace lab::a9
 
 // Sizes, weights and inputs of the Transformer's cases, and what they have in common.
 namespace lab::a9 {

@@ -9,7 +9,7 @@
 #include "a9_collectives/cases/cases.h"
 #include "a9_collectives/chunks.h"
 #include "a9_collectives/reduce_scatter.h"
-#include "a9_collectives/tests/wrong_collective.h"
+#include "a9_collectives/tests/wrong/collective.h"
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
 

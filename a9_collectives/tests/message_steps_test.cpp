@@ -1,4 +1,3 @@
-#include "a9_collectives/commands/message_steps.h"
 
 #include <fmt/format.h>
 

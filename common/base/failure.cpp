@@ -11,7 +11,7 @@
 #include "common/base/errors.h"
 #include "common/base/machine_limits.h"
 #include "common/base/text.h"
-#include "common/base/throw_site.h"
+#include "common/base/student/throw_site.h"
 
 namespace lab {
 namespace {

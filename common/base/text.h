@@ -8,6 +8,10 @@
 
 namespace lab {
 
+/// The text without what only a terminal understands: colours, links, titles. A sequence that is cut off stays.
+/// Example   without_escapes("\x1B[31mred\x1B[0m") == "red"
+std::string without_escapes(std::string_view text);
+
 /// The text on one line: every run of control characters, with the spaces around it, is one space; none at either end.
 /// Example   one_line("a\n  b\n") == "a b"
 std::string one_line(std::string_view text);

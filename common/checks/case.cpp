@@ -14,7 +14,6 @@
 #include "common/base/text.h"
 #include "common/comm/messages/model_time.h"
 #include "common/tensor/compare.h"
-#include "common/tensor/comparison.h"
 #include "common/tensor/describe.h"
 
 namespace lab {

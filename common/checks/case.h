@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "common/base/ledger_entry.h"
+#include "common/base/costs.h"
 #include "common/rank/task_call.h"
-#include "common/tensor/comparison.h"
+#include "common/tensor/compare.h"
 #include "common/tensor/tensor_map.h"
 
 // One table of cases per lab has three users: the tests (ranks are threads), the lab's binary (match lines) and the
@@ -99,7 +99,7 @@ struct Case {
   std::vector<std::string> same_on_all_ranks;
   /// What it may cost this rank; operations that no bound names must not happen. Empty: anything.
   CostBounds bounds;
-  /// What this rank may compute, in floating-point operations by the work meter (tensor/work_meter.h); empty: anything.
+  /// What this rank may compute, in floating-point operations by the work meter (tensor/meters/work_meter.h); empty: anything.
   std::function<ShareBound(const CasePlace&)> work;
   /// The most bytes of tensors made by the call that this rank may hold at a time; empty: any number. Afterwards it may
   /// hold none but its results, in any case.

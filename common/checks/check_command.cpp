@@ -14,7 +14,6 @@
 #include "common/base/files.h"
 #include "common/base/text.h"
 #include "common/checks/case.h"
-#include "common/checks/check_junit.h"
 #include "common/checks/check_report.h"
 #include "common/checks/check_run.h"
 #include "common/checks/lab_main.h"
@@ -23,7 +22,7 @@
 #include "common/comm/messages/model_time.h"
 #include "common/launch/supervise/memory_file.h"
 #include "common/launch/supervise/run_in_child.h"
-#include "common/log/check_log_file.h"
+#include "common/log/check_log.h"
 #include "common/tensor/compute_threads.h"
 
 namespace lab {

@@ -1,16 +1,30 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "common/base/case_figures.h"
+#include "common/base/costs.h"
 #include "common/checks/case.h"
 #include "common/checks/symptoms/symptom.h"
 #include "common/rank/record.h"
 
 namespace lab {
+
+/// The rank that takes or waits longest.
+struct TimeExcess {
+  std::size_t rank = 0;
+  std::string reason;
+};
+
+/// Why ranks that took these model times exceed the bound; empty: they do not.
+/// Example   "takes 16.4 ms of model time, expected at most 7.11 (it can be done in 5.69): one stage at work at a time:
+///           3.0 of 4 stages idle"
+///           "waits 0.0831 ms of model time for messages, expected at most 0.03: post them earlier, so that they travel
+///           while the rank works"
+std::optional<TimeExcess> beyond_time(const TimeBound& bound, const std::vector<ModelTime>& by_rank);
 
 /// What is wrong with one rank's part of a case, if anything.
 struct RankVerdict {

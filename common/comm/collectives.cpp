@@ -7,7 +7,7 @@
 #include "common/comm/messages/agreement.h"
 #include "common/tensor/describe.h"
 #include "common/tensor/partition.h"
-#include "common/tensor/work_meter.h"
+#include "common/tensor/meters/work_meter.h"
 
 namespace lab::comm {
 namespace {

@@ -23,7 +23,6 @@
 #include "common/course/course_tree.h"
 #include "common/course/file_watch.h"
 #include "common/course/lab_check.h"
-#include "common/course/test_summary.h"
 
 namespace lab {
 namespace {

@@ -3,7 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/base/junit_xml.h"
+#include "common/course/course_tree.h"
 #include "common/course/task_progress.h"
 
 namespace lab {
@@ -35,5 +37,17 @@ class CombinedResults {
   std::vector<std::string> json_files_, xml_files_;
   std::vector<Problem> problems_;
 };
+
+/// What `lab test` says once every lab was checked.
+struct TestSummary {
+  /// A line for each lab, with the names of wrong tasks and why some were not checked, and one for all of them.
+  std::string text;
+  /// kMismatch: something is wrong or was not checked. kNotImplemented: else, but a TODO is left.
+  ExitCode exit_code = ExitCode::kAllMatch;
+};
+
+/// Of the rubrics' tasks, and of what else the results call wrong. A task without a result was not checked, whatever
+/// became of it earlier.
+TestSummary summary_of(const CourseTree& tree, const CombinedResults& results);
 
 }  // namespace lab

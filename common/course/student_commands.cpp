@@ -6,7 +6,6 @@
 #include "common/course/course_commands.h"
 #include "common/course/course_tree.h"
 #include "common/course/hand_in/identity.h"
-#include "common/course/next_task.h"
 #include "common/course/starter/reset_task.h"
 #include "common/course/starter/starter_update.h"
 #include "common/course/task_progress.h"

@@ -8,11 +8,11 @@
 
 #include "common/base/errors.h"
 #include "common/base/failure.h"
-#include "common/base/student_place.h"
-#include "common/base/throw_site.h"
+#include "common/base/student/student_place.h"
+#include "common/base/student/throw_site.h"
 #include "common/launch/supervise/cores.h"
-#include "common/tensor/memory_meter.h"
-#include "common/tensor/work_meter.h"
+#include "common/tensor/meters/memory_meter.h"
+#include "common/tensor/meters/work_meter.h"
 
 namespace lab::launch {
 namespace {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -8,6 +9,16 @@
 
 #include "common/log/expected_line.h"
 #include "common/log/log_expectation.h"
+
+namespace lab::log {
+
+/// "1-3,5" for 1, 2, 3 and 5.
+std::string text_of_ranges(const std::set<int>& numbers);
+
+/// The numbers, or nothing if text_of_ranges() cannot have written the text. None is above `max`.
+std::optional<std::set<int>> parse_ranges(std::string_view text, int max);
+
+}  // namespace lab::log
 
 // What logs must hold, as data: a lab's expected_log.txt has the lines of its runs, so that whoever checks a log needs
 // neither the lab nor LibTorch.

@@ -12,7 +12,6 @@
 #include "common/log/line_head.h"
 #include "common/log/log_lines.h"
 #include "common/log/match_line.h"
-#include "common/log/ranges.h"
 
 // The text form of an ExpectedRun, written and read.
 namespace lab::log {

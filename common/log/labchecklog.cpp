@@ -13,7 +13,7 @@
 #include "common/base/lab_names.h"
 #include "common/base/text.h"
 #include "common/cli/app.h"
-#include "common/log/check_log_file.h"
+#include "common/log/check_log.h"
 #include "common/log/expected_logs.h"
 #include "common/log/expected_run.h"
 

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <string_view>
 
-#include "common/base/escape_sequences.h"
 #include "common/base/text.h"
 #include "common/base/utf8_text.h"
 #include "common/log/line_head.h"

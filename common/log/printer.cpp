@@ -2,12 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <utility>
 
 #include "common/base/machine_limits.h"
 #include "common/base/text.h"
 
 namespace lab::log {
+
+bool as_expected(const JudgedLine& judged) {
+  const MatchLine& line = judged.line;
+  if (!std::isfinite(line.max_diff) || !std::isfinite(line.mean_diff)) return false;
+  return line.match == (judged.expect == Expect::kMatch);
+}
 
 Printer::Printer(PrinterOptions options) : options_(std::move(options)) {
   if (!options_.line_lock) options_.line_lock = std::make_shared<std::mutex>();

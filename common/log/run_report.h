@@ -4,11 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "common/base/costs.h"
 #include "common/base/errors.h"
-#include "common/base/ledger_entry.h"
-#include "common/base/model_time.h"
-#include "common/base/resource_use.h"
-#include "common/log/printed_line.h"
+#include "common/log/printer.h"
 
 // What `--json FILE` holds, as plain data and as JSON text.
 namespace lab::log {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/resource_use.h"
+#include "common/base/costs.h"
 #include "common/log/run_report.h"
 
 namespace lab::log {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/case_figures.h"
+#include "common/base/costs.h"
 #include "common/page/result_page.h"
 
 namespace lab::page {

@@ -2,8 +2,8 @@
 
 #include "common/comm/messages/endpoint_of.h"
 #include "common/comm/messages/model_time.h"
-#include "common/tensor/memory_meter.h"
-#include "common/tensor/work_meter.h"
+#include "common/tensor/meters/memory_meter.h"
+#include "common/tensor/meters/work_meter.h"
 
 namespace lab {
 

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "common/base/resource_use.h"
+#include "common/base/costs.h"
 #include "common/comm/communicator.h"
 
 namespace lab {

@@ -4,9 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "common/base/costs.h"
 #include "common/base/files.h"
-#include "common/base/ledger_entry.h"
-#include "common/base/resource_use.h"
 #include "common/tensor/tensor_map.h"
 
 namespace lab {

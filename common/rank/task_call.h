@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "common/base/costs.h"
 #include "common/base/errors.h"
-#include "common/base/ledger_entry.h"
-#include "common/base/resource_use.h"
 #include "common/comm/communicator.h"
 #include "common/tensor/tensor_map.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/checks/case.h"
-#include "common/checks/time_bound.h"
+#include "common/checks/verdict.h"
 #include "common/testing/worlds.h"
 
 // Runs a lab's cases on every rank of a world, with the lab's own calls or with wrong ones.

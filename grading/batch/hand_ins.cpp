@@ -12,7 +12,7 @@
 #include "common/base/errors.h"
 #include "common/base/files.h"
 #include "common/base/text.h"
-#include "grading/batch/person_name.h"
+#include "grading/batch/download_name.h"
 
 namespace lab::grading {
 namespace {

@@ -10,7 +10,7 @@
 #include "common/base/files.h"
 #include "common/base/text.h"
 #include "common/base/utf8_text.h"
-#include "grading/batch/person_name.h"
+#include "grading/batch/download_name.h"
 
 namespace lab::grading {
 namespace {

@@ -18,7 +18,6 @@
 #include "grading/mutants/generated/fates_report.h"
 #include "grading/mutants/generated/lab_mutants.h"
 #include "grading/mutants/generated/schemata_build.h"
-#include "grading/mutants/generated/share.h"
 #include "grading/processes/own_processes.h"
 
 namespace lab::grading {

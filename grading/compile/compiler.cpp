@@ -3,16 +3,45 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <set>
+#include <string_view>
 
 #include "common/base/files.h"
+#include "common/base/text.h"
 #include "common/launch/supervise/run_directory.h"
 #include "grading/compile/one_unit.h"
 
 namespace lab::grading {
+
+namespace {
+
+/// GNU ld does not call these errors, as others do; the last line, of the compiler that called it, would be the first.
+constexpr std::array<std::string_view, 3> kErrors = {"error", "undefined reference to", "multiple definition of"};
+
+bool is_error(const std::string& line) {
+  return std::any_of(kErrors.begin(), kErrors.end(),
+                     [&](std::string_view words) { return line.find(words) != std::string::npos; });
+}
+
+}  // namespace
+
+std::string first_errors(const std::string& output) {
+  constexpr int kMostLines = 12;
+  constexpr std::size_t kLongestLine = 300, kMostWithoutError = 1000;
+  std::string kept;
+  int count = 0;
+  for (const std::string& line : lines_of(output)) {
+    if (count == 0 && !is_error(line)) continue;
+    if (count++ == kMostLines) break;
+    kept.append(without_line_break(line).substr(0, kLongestLine)).append("\n");
+  }
+  return kept.empty() ? output.substr(0, kMostWithoutError) : kept;
+}
+
 namespace {
 
 // A file takes two seconds of CPU time; one that takes a hundred was written to do so.

@@ -11,7 +11,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/text.h"
-#include "grading/compile/first_errors.h"
+#include "grading/compile/compiler.h"
 #include "grading/compile/link_objects.h"
 #include "grading/tokens/namespace_names.h"
 

@@ -1,11 +1,44 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <vector>
 
-#include "grading/hostile/hostile_verdict.h"
+#include "grading/hostile/hostile_index.h"
 
 namespace lab::grading {
+
+/// What a hand-in's own code throws or prints where its attack succeeds, so that it comes to light in the report.
+constexpr char kBreach[] = "BREACH";
+
+/// What is left of the grading of a hostile hand-in.
+struct HostileGrading {
+  std::string fault;                 ///< how the command ended if not with its results; empty: as it should
+  std::string results_json;          ///< of the lab; empty: there is none
+  std::vector<std::string> reports;  ///< what else was written or printed for people to read
+  bool told_secret = false;          ///< some of what was written or printed tells a secret
+  std::vector<std::string> damage;   ///< what was touched, what was left, what still runs: a line each
+  double seconds = 0;
+};
+
+struct HostileVerdict {
+  std::string name;
+  bool as_required = false;
+  std::string level;      ///< at which it was graded: how far it was isolated
+  std::string found;      ///< what the report says of its task
+  std::string complaint;  ///< what is not as required
+  double seconds = 0;
+};
+
+/// Compares what is left of a grading with what is required: results, with no marks (or exactly those that the entry
+/// may earn), a report that says what it must and nothing that a terminal obeys, no breach, no secret told, no damage.
+/// Not `isolated`, and the entry says what it may then do: only that there are results and no damage.
+HostileVerdict hostile_verdict(const HostileEntry& entry, bool isolated, const HostileGrading& grading);
+
+/// For passing a verdict from one process to another.
+std::string to_json(const HostileVerdict& verdict);
+HostileVerdict hostile_verdict_from_json(const std::string& text);
 
 /// The suite that hostile hand-ins are graded by.
 struct HostileSuite {

@@ -10,7 +10,7 @@
 #include "common/base/errors.h"
 #include "common/base/text.h"
 #include "common/course/rubric/toml_table.h"
-#include "grading/hostile/hostile_archives.h"
+#include "grading/hostile/hostile_place.h"
 
 namespace lab::grading {
 namespace {

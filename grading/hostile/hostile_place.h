@@ -7,6 +7,9 @@
 #include "common/base/files.h"
 #include "grading/hostile/hostile_index.h"
 
+// Archives that attack the program that unpacks them.
+namespace lab::grading {}  // namespace lab::grading
+
 namespace lab::grading {
 
 /// Where one hostile hand-in is graded: a grader's folders, in which there are things that it must neither read nor
@@ -47,5 +50,12 @@ class HostilePlace {
   UniqueFd listener_;
   std::map<std::string, std::string> before_;  ///< contents() when all was handed in
 };
+
+/// "zip_slip", "zip_bomb", ...
+std::vector<std::string> hostile_archive_names();
+
+/// Writes the archive of this name. Those with links point at files of the place.
+/// Errors    UsageError: there is no such archive
+void write_hostile_archive(const std::string& name, const std::string& path, const HostilePlace& place);
 
 }  // namespace lab::grading

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/checks/case.h"
-#include "common/checks/case_trace.h"
+#include "common/checks/check_run.h"
 #include "common/comm/relay/relay_world.h"
 #include "common/rank/record.h"
 #include "grading/sandbox/process_usage.h"

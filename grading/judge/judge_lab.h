@@ -6,7 +6,7 @@
 
 #include "common/course/rubric/rubric.h"
 #include "grading/compile/student_build.h"
-#include "grading/judge/lab_table.h"
+#include "grading/judge/judging_place.h"
 #include "grading/marks/lab_outcome.h"
 #include "grading/sandbox/sandbox.h"
 

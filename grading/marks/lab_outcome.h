@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/case_figures.h"
+#include "common/base/costs.h"
 
 // What the judge found, before it is turned into marks. Free of tensors.
 namespace lab::grading {

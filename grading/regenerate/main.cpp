@@ -68,7 +68,8 @@ class Derived {
 ExitCode run(int argc, char** argv) {
   cli::App app("labregenerate",
                "Writes what follows from rubrics, references and the labs' programs next to it: each lab's "
-               "expected_log.txt and reference_figures.json, and the labs' numbers in README.md and SYLLABUS.md.");
+               "expected_log.txt and reference_figures.json, the labs' numbers in README.md, and these and what each "
+               "task teaches in SYLLABUS.md.");
   std::string root;
   bool only_checks = false;
   app.add_argument("SOURCE", root, "the suite's source tree");
@@ -89,7 +90,8 @@ ExitCode run(int argc, char** argv) {
     const std::string now = reference_figures(program, scratch.path());
     files.update(figures, now, differing_figures(text_or_nothing(root + "/" + figures), now, other_libtorch));
   }
-  const std::string plan = with_plan(read_file(root + "/grading/SYLLABUS.md"), numbers);
+  std::string plan = with_plan(read_file(root + "/grading/SYLLABUS.md"), numbers);
+  for (const Rubric& lab : tree.labs()) plan = with_lessons(plan, lab);
   files.update("grading/SYLLABUS.md", plan);
   files.update("README.md", with_labs(read_file(root + "/README.md"), plan));
   return files.exit_code();

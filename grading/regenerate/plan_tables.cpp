@@ -13,6 +13,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/files.h"
+#include "common/base/lab_names.h"
 #include "common/base/text.h"
 #include "common/course/starter/markers.h"
 
@@ -180,6 +181,34 @@ std::string with_plan(const std::string& syllabus, const PlanNumbers& labs) {
                                  missing[0].first));
   }
   return changed;
+}
+
+std::string with_lessons(const std::string& syllabus, const Rubric& rubric) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> lessons;  // what is taught, and by which items
+  std::size_t current = 0;
+  const auto add = [&](const std::string& id, const std::string& teaches) {
+    const auto same =
+        std::find_if(lessons.begin(), lessons.end(), [&](const auto& one) { return one.first == teaches; });
+    if (!teaches.empty()) current = static_cast<std::size_t>(same - lessons.begin());
+    if (current == lessons.size()) lessons.push_back({teaches, {}});
+    lessons[current].second.push_back("`" + id + "`");
+  };
+  for (const RubricTask& task : rubric.tasks) add(task.id, task.teaches);
+  for (const RubricManual& manual : rubric.manuals) add(manual.id, manual.teaches);
+  std::string table;
+  for (const auto& [teaches, items] : lessons)
+    table += row_of({fmt::format("{}", fmt::join(items, ", ")), teaches}) + "\n";
+
+  if (lessons.empty() || lessons[0].first.empty()) return syllabus;
+  const std::string row = fmt::format("| `{}.", short_name_of(rubric.lab));
+  const std::size_t begin = syllabus.find("| task | teaches |\n|---|---|\n" + row);
+  if (begin == std::string::npos) {
+    throw UsageError(
+        fmt::format("SYLLABUS.md: expected a table 'task | teaches' with a row that begins '{}', got none", row));
+  }
+  const std::size_t rows = syllabus.find(row, begin),
+                    end = std::min(syllabus.find("\n\n", rows), syllabus.size() - 1) + 1;
+  return syllabus.substr(0, rows) + table + syllabus.substr(end);
 }
 
 std::string with_labs(const std::string& readme, const std::string& syllabus) {

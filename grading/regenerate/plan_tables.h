@@ -28,6 +28,11 @@ using PlanNumbers = std::vector<std::pair<std::string, LabNumbers>>;
 /// Errors    UsageError: a lab has no row there
 std::string with_plan(const std::string& syllabus, const PlanNumbers& labs);
 
+/// SYLLABUS.md with the rows of the lab's table "task" derived: what each task and item teaches, those that teach the
+/// same in one row. Unchanged if the first task does not say what it teaches.
+/// Errors    UsageError: there is no such table
+std::string with_lessons(const std::string& syllabus, const Rubric& rubric);
+
 /// README.md with the tasks and hours of its table "folder" derived from a SYLLABUS.md that has them.
 /// Errors    UsageError: a lab of the README has no row in the plan
 std::string with_labs(const std::string& readme, const std::string& syllabus);

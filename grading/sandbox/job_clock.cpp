@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/base/option_value.h"
-#include "grading/sandbox/proc_files.h"
+#include "grading/sandbox/process_usage.h"
 
 namespace lab::grading {
 namespace {

@@ -16,8 +16,8 @@
 #include <tuple>
 #include <utility>
 
-#include "common/base/captured_output.h"
 #include "common/base/errors.h"
+#include "common/base/subprocess.h"
 #include "common/rank/start/rank_server.h"
 #include "grading/sandbox/syscall_filter.h"
 

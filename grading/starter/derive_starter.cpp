@@ -25,7 +25,6 @@
 #include "common/course/starter/starter_tree.h"
 #include "common/course/starter/what_to_read.h"
 #include "grading/starter/needed_files.h"
-#include "grading/starter/wanted_files.h"
 
 namespace lab::grading {
 namespace {

@@ -1,11 +1,18 @@
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace lab::grading {
+
+/// Not a folder that only the suite's authors and graders need.
+bool is_wanted_folder(const std::filesystem::path& folder);
+
+/// Whether a file belongs in a source tree, or was left there by a run, a compiler or an editor.
+bool is_wanted_file(const std::filesystem::path& file);
 
 /// What the build makes, as lab_record() lists it (common/cmake/lab_targets.cmake). Paths are relative to the source tree.
 struct BuildTarget {

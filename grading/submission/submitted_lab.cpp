@@ -16,7 +16,7 @@
 #include "common/course/starter/answer_template.h"
 #include "common/course/starter/snippets.h"
 #include "grading/submission/file_names.h"
-#include "grading/submission/taken_file.h"
+#include "grading/submission/submission.h"
 
 namespace lab::grading {
 namespace {

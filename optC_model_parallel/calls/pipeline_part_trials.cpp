@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "common/tensor/describe.h"
-#include "common/tensor/peak_memory.h"
+#include "common/tensor/meters/peak_memory.h"
 
 namespace lab::optc {
 namespace {

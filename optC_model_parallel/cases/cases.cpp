@@ -2,10 +2,6 @@
 
 #include <utility>
 
-#include "optC_model_parallel/cases/pass_cases.h"
-#include "optC_model_parallel/cases/pipeline_training_case.h"
-#include "optC_model_parallel/cases/stale_cases.h"
-
 namespace lab::optc {
 namespace {
 

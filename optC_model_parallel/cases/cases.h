@@ -2,11 +2,37 @@
 
 #include <vector>
 
+#include "common/checks/case.h"
 #include "common/checks/graded_lab.h"
 #include "common/checks/lab_step.h"
 #include "optC_model_parallel/calls/calls.h"
 
 namespace lab::optc {
+
+/// A short training in a pipeline, with all of the student's code, compared with the same in one process: the weights
+/// after each epoch, the loss of each step, and the trained model's predictions.
+Case pipeline_training_case();
+
+/// Some mini-batches through pipelines that are not drained between them: weights and losses, compared with an
+/// emulation in one process, and what is sent.
+std::vector<Case> stale_cases();
+
+/// PipeDream through stages that compute for long: whether they do so at the same time, and hold no more than they must.
+/// Not among the lab's lines.
+Case pipedream_long_case();
+
+/// gpipe() and nothing else of the lab.
+Case gpipe_alone_case();
+
+/// One batch through stages that compute for long: whether they do so at the same time, and hold no more than they must;
+/// and through others in float32. Not among the lab's lines.
+std::vector<Case> unprinted_pass_cases();
+
+/// One batch forward and backward through a small model: the loss, the gradients of all weights, and what is sent.
+/// GPipe with micro-batches of every kind.
+std::vector<Case> gpipe_cases();
+/// The same with 1F1B and interleaved.
+std::vector<Case> schedule_cases();
 
 /// The checks of tensor parallelism's tasks, in the order of the log.
 std::vector<Section> tensor_sections();

@@ -1,4 +1,3 @@
-#include "optC_model_parallel/cases/pass_cases.h"
 
 #include <fmt/format.h>
 

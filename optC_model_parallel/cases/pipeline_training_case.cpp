@@ -1,4 +1,3 @@
-#include "optC_model_parallel/cases/pipeline_training_case.h"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/checks/case.h"
-#include "optC_model_parallel/calls/layer_calls.h"
+#include "optC_model_parallel/calls/calls.h"
 #include "optC_model_parallel/cases/tensor_bounds.h"
 #include "optC_model_parallel/model.h"
 

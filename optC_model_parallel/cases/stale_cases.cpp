@@ -1,10 +1,9 @@
-#include "optC_model_parallel/cases/stale_cases.h"
 
 #include <algorithm>
 
 #include "common/checks/once_per_world.h"
 #include "optC_model_parallel/calls/chain_model.h"
-#include "optC_model_parallel/calls/stale_trial.h"
+#include "optC_model_parallel/calls/pass_trial.h"
 #include "optC_model_parallel/cases/cases.h"
 #include "optC_model_parallel/cases/judged_parts.h"
 #include "optC_model_parallel/cases/pipeline_bounds.h"

@@ -13,7 +13,7 @@
 
 #include "common/base/errors.h"
 #include "common/tensor/compute_threads.h"
-#include "common/tensor/peak_memory.h"
+#include "common/tensor/meters/peak_memory.h"
 #include "common/tensor/tensor_map.h"
 #include "optC_model_parallel/model/data/batches.h"
 #include "optC_model_parallel/model/data/generated_images.h"

@@ -1,22 +1,139 @@
 #include "optC_model_parallel/commands/step_checks.h"
 
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <limits>
 #include <optional>
+#include <vector>
 
+#include "common/base/errors.h"
 #include "common/comm/lone_work.h"
 #include "common/tensor/compare.h"
-#include "common/tensor/comparison.h"
+#include "common/tensor/tensor_map.h"
 #include "optC_model_parallel/cases/reference/exact_step.h"
 #include "optC_model_parallel/cases/reference/single.h"
-#include "optC_model_parallel/commands/rank_shares.h"
+#include "optC_model_parallel/commands/training_run.h"
+#include "optC_model_parallel/model.h"
 #include "optC_model_parallel/model/data/batches.h"
+#include "optC_model_parallel/model/parallel/stage_plan.h"
 #include "optC_model_parallel/model/training/batched_logits.h"
 #include "optC_model_parallel/models.h"
 
 namespace lab::optc {
 namespace {
+
+/// Which tensors of a model each rank of a run has, whole ones or shards, and how they are packed into one vector.
+class RankShares {
+ public:
+  RankShares(const TrainingRun& run, int num_ranks);
+
+  const ModelSpec& model() const { return model_; }  ///< whole
+  int num_ranks() const { return static_cast<int>(shares_.size()); }
+
+  /// The rank's part of the whole model's tensors; `whole` may hold only some of them.
+  /// Aliasing  copies, or the same tensors
+  TensorMap share_of(const TensorMap& whole, int rank) const;
+  /// The whole tensors, from each rank's part.
+  /// Errors    ContractError: a rank lacks one
+  TensorMap whole(const std::vector<TensorMap>& shares) const;
+
+  /// The rank's tensors one after the other, as float64, padded with zeros to the same length on every rank. A missing
+  /// tensor is NaN. `only_learning`: without running statistics.
+  at::Tensor flat(const TensorMap& share, int rank, bool only_learning) const;
+  TensorMap from_flat(const at::Tensor& flat, int rank, bool only_learning) const;
+
+ private:
+  ModelSpec model_;
+  std::vector<std::vector<ParameterSpec>> shares_;  ///< with the shapes of shards
+  bool split_;                                      ///< tensor parallelism
+  std::int64_t longest_ = 0;
+};
+
+std::int64_t num_elements(const ParameterSpec& spec) {
+  std::int64_t count = 1;
+  for (const std::int64_t size : spec.shape) count *= size;
+  return count;
+}
+
+std::vector<ParameterSpec> parameters_of(const ModelSpec& model) {
+  std::vector<ParameterSpec> all;
+  for (const LayerSpec& layer : model.layers) all.insert(all.end(), layer.parameters.begin(), layer.parameters.end());
+  return all;
+}
+
+RankShares::RankShares(const TrainingRun& run, int num_ranks)
+    : model_(model_named(run.training.model)), split_(run.parallelism == Parallelism::kTensor) {
+  for (int rank = 0; rank < num_ranks; ++rank) {
+    if (split_) {
+      shares_.push_back(parameters_of(model_));
+      for (ParameterSpec& spec : shares_.back()) {
+        if (spec.split_dim >= 0) spec.shape[static_cast<std::size_t>(spec.split_dim)] /= num_ranks;
+      }
+    } else {
+      const StagePlan plan = balanced_plan(model_, num_ranks, run.pipeline.num_chunks);
+      shares_.push_back(parameters_of(layers_of_rank(plan, rank)));
+    }
+    std::int64_t length = 0;
+    for (const ParameterSpec& spec : shares_.back()) length += num_elements(spec);
+    longest_ = std::max(longest_, length);
+  }
+}
+
+TensorMap RankShares::share_of(const TensorMap& whole, int rank) const {
+  if (split_) return shard_of(model_, whole, rank, num_ranks());
+  TensorMap share;
+  for (const ParameterSpec& spec : shares_[static_cast<std::size_t>(rank)]) {
+    const auto found = whole.find(spec.name);
+    if (found != whole.end()) share[spec.name] = found->second;
+  }
+  return share;
+}
+
+TensorMap RankShares::whole(const std::vector<TensorMap>& shares) const {
+  TensorMap all;
+  for (const ParameterSpec& spec : parameters_of(model_)) {
+    std::vector<at::Tensor> parts;
+    for (const TensorMap& share : shares) {
+      const auto found = share.find(spec.name);
+      if (found != share.end() && (parts.empty() || (split_ && spec.split_dim >= 0))) parts.push_back(found->second);
+    }
+    if (parts.empty()) throw ContractError(fmt::format("expected '{}' on one of the ranks, found none", spec.name));
+    all[spec.name] = parts.size() == 1 ? parts.front() : at::cat(parts, spec.split_dim);
+  }
+  return all;
+}
+
+at::Tensor RankShares::flat(const TensorMap& share, int rank, bool only_learning) const {
+  const at::Tensor all = at::zeros({longest_}, at::kDouble);
+  std::int64_t begin = 0;
+  for (const ParameterSpec& spec : shares_[static_cast<std::size_t>(rank)]) {
+    if (only_learning && !spec.learns) continue;
+    const std::int64_t count = num_elements(spec);
+    const auto found = share.find(spec.name);
+    if (found == share.end()) {
+      all.narrow(0, begin, count).fill_(std::numeric_limits<double>::quiet_NaN());
+    } else {
+      all.narrow(0, begin, count).copy_(found->second.flatten());
+    }
+    begin += count;
+  }
+  return all;
+}
+
+TensorMap RankShares::from_flat(const at::Tensor& flat, int rank, bool only_learning) const {
+  TensorMap share;
+  std::int64_t begin = 0;
+  for (const ParameterSpec& spec : shares_[static_cast<std::size_t>(rank)]) {
+    if (only_learning && !spec.learns) continue;
+    share[spec.name] = flat.narrow(0, begin, num_elements(spec)).view(spec.shape);
+    begin += num_elements(spec);
+  }
+  return share;
+}
 
 // A float32 sum of n products has a rounding error of about sqrt(n) u of its terms' size, u = 2^-24. The longest sums
 // here, weight gradients of convolutions, have 10^4 to 10^5 terms, and the deepest model has ten layers: 256 u bounds a

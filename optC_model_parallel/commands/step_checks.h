@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "common/comm/communicator.h"
-#include "common/tensor/comparison.h"
+#include "common/tensor/compare.h"
 #include "optC_model_parallel/commands/training_run.h"
 #include "optC_model_parallel/model/data/images.h"
 #include "optC_model_parallel/model/training/step_recorder.h"

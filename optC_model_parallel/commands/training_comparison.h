@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/tensor/comparison.h"
+#include "common/tensor/compare.h"
 #include "common/tensor/tensor_map.h"
 #include "optC_model_parallel/commands/training_run.h"
 #include "optC_model_parallel/model/training/training_record.h"

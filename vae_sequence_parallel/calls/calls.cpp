@@ -1,13 +1,70 @@
 #include "vae_sequence_parallel/calls/calls.h"
 
-#include "vae_sequence_parallel/calls/attention_call.h"
-#include "vae_sequence_parallel/calls/autoencoder_call.h"
+#include <c10/core/GradMode.h>
+#include <fmt/format.h>
+
+#include "common/tensor/meters/memory_meter.h"
+#include "common/tensor/meters/work_meter.h"
 #include "vae_sequence_parallel/calls/case_inputs.h"
+#include "vae_sequence_parallel/calls/leaf_weights.h"
 #include "vae_sequence_parallel/calls/module_call.h"
+#include "vae_sequence_parallel/model/checkpoint.h"
 #include "vae_sequence_parallel/peak_bytes.h"
 #include "vae_sequence_parallel/sequence_attention.h"
 
 namespace lab::vae {
+
+namespace {
+
+ParallelAutoEncoder make_model(const CaseInputs& inputs, Communicator& comm) {
+  CheckpointWeights source(weights_of(inputs), "the serial module's parameters",
+                           inputs.tensor("input.latent").scalar_type());
+  LeafWeights on_device(source, inputs.device);
+  ParallelAutoEncoder model(Weights(on_device), config_of(inputs), comm);
+  source.finish();
+  return model;
+}
+
+}  // namespace
+
+TaskCall autoencoder_call(const DecodeFunction& decode) {
+  return [decode](Communicator& comm, const CaseInputs& inputs) {
+    const c10::NoGradGuard no_grad;
+    const auto uncounted = [](const auto& given) {
+      const UnchargedScope held;
+      const UncountedWork done;
+      return given();
+    };
+    const auto picture = [&](const char* name) { return inputs.tensor(name).clone(at::MemoryFormat::ChannelsLast); };
+    const ParallelAutoEncoder model = uncounted([&] { return make_model(inputs, comm); });
+    const at::Tensor latent = uncounted([&] { return model.encode(picture("input.picture")); });
+    const at::Tensor z = picture("input.latent");
+    return TensorMap{{"latent", latent}, {"picture", decode(model, z, comm)}, {"z", z}};
+  };
+}
+
+TaskCall attention_call(const AttentionFunction& by) {
+  return [by](Communicator& comm, const CaseInputs& inputs) {
+    const bool with_gradient = inputs.tensors.count("input.grad_out") != 0;
+    const c10::AutoGradMode grad_mode(with_gradient);
+    TensorMap leaves;
+    for (const char* name : {"q", "k", "v"})
+      leaves[name] = inputs.tensor(fmt::format("input.{}", name)).clone().requires_grad_(with_gradient);
+    const at::Tensor out =
+        by(leaves.at("q"), leaves.at("k"), leaves.at("v"), integers(inputs, "input.lengths"), comm, inputs);
+    TensorMap results = {{"out", out.detach()}};
+    for (const auto& [name, leaf] : leaves) {
+      if (out.numel() > 0 && out.is_alias_of(leaf))
+        throw ResultError(fmt::format("expected a new tensor, got one that shares memory with {}", name));
+      results[name] = leaf.detach();
+    }
+    if (!with_gradient) return results;
+    if (out.requires_grad()) out.backward(inputs.tensor("input.grad_out"));
+    for (const auto& [name, leaf] : leaves) results[name + ".grad"] = leaf.grad();
+    return results;
+  };
+}
+
 namespace {
 
 template <class Module>

@@ -2,7 +2,7 @@
 
 #include <c10/core/GradMode.h>
 
-#include "common/tensor/memory_meter.h"
+#include "common/tensor/meters/memory_meter.h"
 #include "vae_sequence_parallel/calls/case_inputs.h"
 #include "vae_sequence_parallel/calls/leaf_weights.h"
 #include "vae_sequence_parallel/model/checkpoint.h"

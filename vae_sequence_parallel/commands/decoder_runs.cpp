@@ -9,7 +9,7 @@
 #include "common/launch/run_ranks.h"
 #include "common/tensor/compute_threads.h"
 #include "common/tensor/gpus.h"
-#include "common/tensor/peak_memory.h"
+#include "common/tensor/meters/peak_memory.h"
 #include "common/tensor/seeded.h"
 #include "vae_sequence_parallel/commands/steps.h"
 #include "vae_sequence_parallel/model/seeded_weights.h"

@@ -9,7 +9,7 @@
 #include "common/tensor/compare.h"
 #include "common/tensor/files/picture.h"
 #include "common/tensor/files/safetensors.h"
-#include "common/tensor/peak_memory.h"
+#include "common/tensor/meters/peak_memory.h"
 #include "vae_sequence_parallel/cases/megabytes.h"
 #include "vae_sequence_parallel/cases/reconstruction_lines.h"
 #include "vae_sequence_parallel/commands/reconstruction_files.h"

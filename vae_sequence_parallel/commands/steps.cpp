@@ -12,7 +12,7 @@
 #include "common/tensor/compute_threads.h"
 #include "common/tensor/describe.h"
 #include "common/tensor/files/picture.h"
-#include "common/tensor/memory_meter.h"
+#include "common/tensor/meters/memory_meter.h"
 #include "vae_sequence_parallel/commands/reconstruction_files.h"
 #include "vae_sequence_parallel/generated_picture.h"
 #include "vae_sequence_parallel/model/autoencoder.h"

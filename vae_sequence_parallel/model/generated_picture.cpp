@@ -10,7 +10,6 @@
 
 #include "common/base/errors.h"
 #include "vae_sequence_parallel/model/generated_leaf.h"
-#include "vae_sequence_parallel/model/generated_random.h"
 
 namespace lab::vae {
 namespace {

@@ -16,7 +16,7 @@
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
-#include "vae_sequence_parallel/calls/attention_call.h"
+#include "vae_sequence_parallel/calls/calls.h"
 #include "vae_sequence_parallel/cases/cases.h"
 #include "vae_sequence_parallel/layers.h"
 

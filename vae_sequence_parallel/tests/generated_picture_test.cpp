@@ -6,7 +6,7 @@
 #include "common/tensor/files/crc32.h"
 #include "common/tensor/files/picture.h"
 #include "common/testing/test.h"
-#include "vae_sequence_parallel/model/generated_random.h"
+#include "vae_sequence_parallel/model/generated_leaf.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include "common/comm/messages/endpoint_of.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/exact_data.h"
-#include "common/tensor/memory_meter.h"
+#include "common/tensor/meters/memory_meter.h"
 #include "common/tensor/partition.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"

@@ -7,7 +7,7 @@
 #include "common/base/errors.h"
 #include "common/comm/messages/endpoint_of.h"
 #include "common/tensor/exact_data.h"
-#include "common/tensor/memory_meter.h"
+#include "common/tensor/meters/memory_meter.h"
 #include "common/tensor/partition.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"

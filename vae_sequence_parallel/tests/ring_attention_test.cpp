@@ -1,7 +1,7 @@
 #include <c10/core/GradMode.h>
 
 #include "common/comm/messages/endpoint_of.h"
-#include "common/tensor/memory_meter.h"
+#include "common/tensor/meters/memory_meter.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"

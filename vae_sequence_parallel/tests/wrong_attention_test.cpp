@@ -4,7 +4,7 @@
 
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
-#include "vae_sequence_parallel/calls/attention_call.h"
+#include "vae_sequence_parallel/calls/calls.h"
 #include "vae_sequence_parallel/cases/cases.h"
 #include "vae_sequence_parallel/layers.h"
 #include "vae_sequence_parallel/model/width_shard.h"

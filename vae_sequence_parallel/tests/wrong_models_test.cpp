@@ -2,11 +2,11 @@
 
 #include <cmath>
 
-#include "common/tensor/memory_meter.h"
-#include "common/tensor/work_meter.h"
+#include "common/tensor/meters/memory_meter.h"
+#include "common/tensor/meters/work_meter.h"
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
-#include "vae_sequence_parallel/calls/autoencoder_call.h"
+#include "vae_sequence_parallel/calls/calls.h"
 #include "vae_sequence_parallel/calls/case_inputs.h"
 #include "vae_sequence_parallel/cases/case_pictures.h"
 #include "vae_sequence_parallel/cases/cases.h"

@@ -1,4 +1,4 @@
-#include "common/base/escape_sequences.h"
+#include "common/base/text.h"
 
 #include "common/testing/plain_test.h"
 

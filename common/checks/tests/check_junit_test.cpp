@@ -1,4 +1,3 @@
-#include "common/checks/check_junit.h"
 
 #include <nlohmann/json.hpp>
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "common/base/errors.h"
-#include "common/comm/finish_by.h"
+#include "common/comm/rendezvous/socket.h"
 
 namespace lab::comm {
 namespace {

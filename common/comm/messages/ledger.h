@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/ledger_entry.h"
+#include "common/base/costs.h"
 
 namespace lab::comm {
 

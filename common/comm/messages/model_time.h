@@ -4,8 +4,7 @@
 #include <map>
 #include <string>
 
-#include "common/base/ledger_entry.h"
-#include "common/base/model_time.h"
+#include "common/base/costs.h"
 
 // Model time: what a run would cost on a machine of fixed rates, whatever this machine is doing. See model_time.md.
 namespace lab::comm {

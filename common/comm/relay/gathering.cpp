@@ -7,7 +7,7 @@
 #include "common/base/errors.h"
 #include "common/comm/messages/ledger.h"
 #include "common/comm/messages/message.h"
-#include "common/comm/relay/payload_tensor.h"
+#include "common/comm/relay/frame.h"
 
 namespace lab::comm {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/ledger_entry.h"
+#include "common/base/costs.h"
 #include "common/comm/relay/frame.h"
 
 // The collectives of a relay, which computes them itself. Internal to comm/relay.

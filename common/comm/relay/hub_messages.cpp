@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "common/comm/group.h"
+#include "common/comm/relay/frame.h"
 #include "common/comm/relay/hub.h"
-#include "common/comm/relay/payload_tensor.h"
 
 namespace lab::comm {
 namespace {

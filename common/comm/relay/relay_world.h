@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "common/base/costs.h"
 #include "common/base/files.h"
-#include "common/base/ledger_entry.h"
 #include "common/comm/messages/collective_backend.h"
 #include "common/comm/messages/model_time.h"
 #include "common/comm/trace/rank_trace.h"

@@ -16,7 +16,6 @@
 
 #include "common/base/errors.h"
 #include "common/base/machine_limits.h"
-#include "common/comm/finish_by.h"
 
 namespace lab::comm {
 namespace {

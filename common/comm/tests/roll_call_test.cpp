@@ -1,4 +1,3 @@
-#include "common/comm/rendezvous/roll_call.h"
 
 #include "common/comm/rendezvous/rendezvous.h"
 #include "common/comm/tests/rendezvous_ranks.h"

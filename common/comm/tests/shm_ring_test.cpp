@@ -3,8 +3,7 @@
 #include <string>
 #include <thread>
 
-#include "common/comm/shm/doorbell.h"
-#include "common/comm/shm/ring.h"
+#include "common/comm/shm/segment.h"
 #include "common/testing/plain_test.h"
 
 namespace lab::comm {

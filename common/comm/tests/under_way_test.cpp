@@ -1,9 +1,8 @@
-#include "common/comm/messages/under_way.h"
-
 #include <deque>
 #include <optional>
 
 #include "common/base/errors.h"
+#include "common/comm/messages/endpoint.h"
 #include "common/testing/test.h"
 
 namespace lab::comm {

@@ -7,7 +7,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/text.h"
-#include "common/course/rubric/keyed_hash.h"
+#include "common/course/rubric/content_hash.h"
 #include "common/course/rubric/rubric.h"
 
 namespace lab {

@@ -30,11 +30,12 @@ RubricRung read_rung(const TomlTable& table) {
 }
 
 RubricTask read_task(const TomlTable& table) {
-  table.require_known({"id", "title", "file", "read", "marks", "bonus", "all_or_nothing", "needs", "stand_in",
-                       "judges_cost_of", "hints", "visibility"});
+  table.require_known({"id", "title", "teaches", "file", "read", "marks", "bonus", "all_or_nothing", "needs",
+                       "stand_in", "judges_cost_of", "hints", "visibility"});
   RubricTask task;
   task.id = table.string("id");
   task.title = table.string("title");
+  task.teaches = table.string("teaches", "");
   task.file = table.string("file");
   task.read = table.string("read", "");
   task.marks = table.number("marks", 0);
@@ -62,10 +63,11 @@ RubricNumber read_number(const TomlTable& table) {
 
 RubricManual read_manual(const TomlTable& table) {
   table.require_known(
-      {"id", "title", "file", "also", "marks", "bonus", "look_for", "question", "numbers", "visibility"});
+      {"id", "title", "teaches", "file", "also", "marks", "bonus", "look_for", "question", "numbers", "visibility"});
   RubricManual manual;
   manual.id = table.string("id");
   manual.title = table.string("title");
+  manual.teaches = table.string("teaches", "");
   manual.file = table.string("file");
   manual.also = table.strings("also");
   manual.marks = table.number("marks", 0);
@@ -261,8 +263,8 @@ std::vector<std::string> Rubric::dependents_of(const std::string& task) const {
 
 Rubric load_rubric(const std::string& path) {
   const TomlTable file = TomlTable::load(path);
-  file.require_known({"lab", "title", "total", "marks_source", "own_numbers", "visibility", "hand_in",
-                      "judging", "task", "manual", "ladder", "bonus"});
+  file.require_known({"lab", "title", "total", "marks_source", "own_numbers", "visibility", "hand_in", "judging",
+                      "task", "manual", "ladder", "bonus"});
   Rubric rubric;
   rubric.lab = file.string("lab");
   rubric.title = file.string("title");

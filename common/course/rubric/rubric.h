@@ -18,12 +18,13 @@ std::string to_text(Visibility visibility);
 
 /// One task: what a student writes, and what is judged by its cases.
 struct RubricTask {
-  std::string id;      ///< "a9.broadcast"
-  std::string title;   ///< "Broadcast"
-  std::string file;    ///< "student/broadcast/flat.cpp", from the lab's folder; or a folder of several files
-  std::string read;    ///< heading of the section of the lab's README that explains it; empty: none in particular
-  double marks = 0;    ///< 0 where a ladder counts it
-  bool bonus = false;  ///< counts above the total
+  std::string id;       ///< "a9.broadcast"
+  std::string title;    ///< "Broadcast"
+  std::string file;     ///< "student/broadcast/flat.cpp", from the lab's folder; or a folder of several files
+  std::string teaches;  ///< for the plan; empty: the same as the item before
+  std::string read;     ///< heading of the section of the lab's README that explains it; empty: none in particular
+  double marks = 0;     ///< 0 where a ladder counts it
+  bool bonus = false;   ///< counts above the total
   bool all_or_nothing = false;     ///< false: marks are shared evenly over its cases
   std::vector<std::string> needs;  ///< tasks that it builds on: if it fails and one of them failed, it is skipped
   /// Files or folders of other tasks that this one builds on. The reference can stand in for them, so that no mistake
@@ -38,12 +39,12 @@ struct RubricTask {
 
 /// An item that a person marks.
 struct RubricManual {
-  std::string id, title, file;
-  std::vector<std::string> also;  ///< files that may take the place of `file`, or belong to it
-  double marks = 0;               ///< 0 where a ladder counts it
-  bool bonus = false;             ///< counts above the total
-  std::string look_for;           ///< for the grader; empty in a starter
-  std::string question;           ///< of those with numbers: as in the handout, with {NAME} in the place of each
+  std::string id, title, file, teaches;  ///< `teaches`: as for a task
+  std::vector<std::string> also;         ///< files that may take the place of `file`, or belong to it
+  double marks = 0;                      ///< 0 where a ladder counts it
+  bool bonus = false;                    ///< counts above the total
+  std::string look_for;                  ///< for the grader; empty in a starter
+  std::string question;                  ///< of those with numbers: as in the handout, with {NAME} in the place of each
   std::vector<RubricNumber> numbers = {};  ///< that each student may have of their own
   Visibility visibility = Visibility::kVisible;
 };

@@ -1,5 +1,4 @@
-#include "common/course/compiler_messages.h"
-
+#include "common/course/check_page.h"
 #include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
 

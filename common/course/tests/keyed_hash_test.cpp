@@ -1,7 +1,6 @@
-#include "common/course/rubric/keyed_hash.h"
-
 #include <string>
 
+#include "common/course/rubric/content_hash.h"
 #include "common/testing/plain_test.h"
 
 namespace lab {

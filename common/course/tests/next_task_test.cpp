@@ -1,11 +1,10 @@
-#include "common/course/next_task.h"
-
 #include <cstdlib>
 
 #include "common/base/files.h"
 #include "common/base/text.h"
 #include "common/course/starter/what_to_read.h"
 #include "common/course/student_files.h"
+#include "common/course/task_progress.h"
 #include "common/course/tests/sample_tree.h"
 #include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"

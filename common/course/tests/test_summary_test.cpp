@@ -1,5 +1,4 @@
-#include "common/course/test_summary.h"
-
+#include "common/course/combined_results.h"
 #include "common/course/tests/sample_tree.h"
 #include "common/testing/plain_test.h"
 

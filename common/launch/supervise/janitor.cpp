@@ -20,10 +20,10 @@
 #include <tuple>
 #include <utility>
 
-#include "common/base/captured_output.h"
 #include "common/base/errors.h"
 #include "common/base/machine_limits.h"
 #include "common/base/option_value.h"
+#include "common/base/subprocess.h"
 
 namespace lab::launch {
 namespace {

@@ -11,7 +11,6 @@
 #include <string>
 #include <utility>
 
-#include "common/base/captured_output.h"
 #include "common/base/subprocess.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"

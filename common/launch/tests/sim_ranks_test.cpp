@@ -3,8 +3,8 @@
 
 #include <csignal>
 
-#include "common/tensor/memory_meter.h"
-#include "common/tensor/work_meter.h"
+#include "common/tensor/meters/memory_meter.h"
+#include "common/tensor/meters/work_meter.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
 

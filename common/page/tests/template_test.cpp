@@ -1,4 +1,3 @@
-#include "common/page/template.h"
 
 #include <filesystem>
 #include <nlohmann/json.hpp>

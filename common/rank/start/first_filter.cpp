@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "common/rank/start/raw_call.h"
+#include "common/rank/start/rank_filter.h"
 
 // Runs before the constructors of all libraries, and calls none of their functions: a student's file may define one of
 // the same name, which would take its place.

@@ -5,8 +5,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "common/rank/start/raw_call.h"
-
 namespace lab {
 
 bool RankFilter::read(int descriptor) {

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "common/base/errors.h"
-#include "common/tensor/comparison.h"
 #include "common/testing/test.h"
 
 namespace lab {

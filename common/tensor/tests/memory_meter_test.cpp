@@ -1,4 +1,4 @@
-#include "common/tensor/memory_meter.h"
+#include "common/tensor/meters/memory_meter.h"
 
 #include <c10/core/CPUAllocator.h>
 

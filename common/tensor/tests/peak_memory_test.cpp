@@ -1,8 +1,8 @@
-#include "common/tensor/peak_memory.h"
+#include "common/tensor/meters/peak_memory.h"
 
 #include "common/base/errors.h"
-#include "common/tensor/cuda_memory.h"
-#include "common/tensor/memory_meter.h"
+#include "common/tensor/meters/cuda_memory.h"
+#include "common/tensor/meters/memory_meter.h"
 #include "common/testing/test.h"
 
 // The peak of what was held at once, beyond what was held before.

@@ -1,8 +1,7 @@
-#include "common/tensor/work_formulas.h"
 
 #include <vector>
 
-#include "common/tensor/work_table.h"
+#include "common/tensor/meters/work_table.h"
 #include "common/testing/test.h"
 
 // The formulas on arguments, without an operator that runs: what this LibTorch may not have.

@@ -1,4 +1,4 @@
-#include "common/tensor/work_meter.h"
+#include "common/tensor/meters/work_meter.h"
 
 #include <ATen/Parallel.h>
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "common/tensor/work_meter.h"
+#include "common/tensor/meters/work_meter.h"
 #include "common/testing/test.h"
 
 namespace lab_test {

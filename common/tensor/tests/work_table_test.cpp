@@ -1,4 +1,4 @@
-#include "common/tensor/work_table.h"
+#include "common/tensor/meters/work_table.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
 

@@ -16,7 +16,6 @@
 #include "grading/batch/class_marks.h"
 #include "grading/batch/csv.h"
 #include "grading/batch/gradebook_import.h"
-#include "grading/batch/unpack_download.h"
 #include "grading/submission/results_folder.h"
 #include "grading/submission/tests/sample_labs.h"
 

@@ -1,6 +1,5 @@
-#include "grading/batch/person_name.h"
-
 #include "common/testing/plain_test.h"
+#include "grading/batch/download_name.h"
 
 namespace lab::grading {
 namespace {

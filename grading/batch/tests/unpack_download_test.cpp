@@ -1,11 +1,10 @@
-#include "grading/batch/unpack_download.h"
-
 #include <filesystem>
 
 #include "common/base/errors.h"
 #include "common/testing/archive_builder.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
+#include "grading/batch/class_folder.h"
 
 namespace lab::grading {
 namespace {

@@ -1,6 +1,5 @@
-#include "grading/compile/first_errors.h"
-
 #include "common/testing/plain_test.h"
+#include "grading/compile/compiler.h"
 
 namespace lab::grading {
 namespace {

@@ -1,9 +1,8 @@
-#include "grading/hostile/hostile_verdict.h"
-
 #include <fmt/format.h>
 
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
+#include "grading/hostile/grade_hostile.h"
 
 namespace lab::grading {
 namespace {

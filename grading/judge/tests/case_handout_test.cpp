@@ -8,7 +8,7 @@
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
 #include "grading/judge/grade_hand_in.h"
-#include "grading/judge/lab_table.h"
+#include "grading/judge/judging_place.h"
 
 namespace lab::grading {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "common/base/option_value.h"
 #include "grading/judge/check_runs.h"
-#include "grading/judge/lab_table.h"
+#include "grading/judge/judging_place.h"
 
 // soak LAB PROGRAM RANKS COUNT: the checks of a lab's reference, COUNT times, each time with messages delayed by another
 // seed. A right solution must pass each time; the first failure is printed with its seed. Costly checks are left out:

@@ -1,11 +1,10 @@
-#include "grading/marks/expected_cells.h"
-
 #include <cstdlib>
 #include <stdexcept>
 
 #include "common/base/files.h"
 #include "common/course/rubric/rubric.h"
 #include "common/testing/plain_test.h"
+#include "grading/marks/answer_key.h"
 
 namespace lab::grading {
 namespace {

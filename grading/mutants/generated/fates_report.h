@@ -7,6 +7,11 @@
 
 namespace lab::grading::generated {
 
+/// Whether `found` of `tried` bears out a share of at least `percent`. Of all mutants, `found` is that share or more. Of
+/// a sample, chance has a say: it does not bear it out if, with just that share, as few would be found in less than one
+/// sample in a hundred (binomial distribution).
+bool is_share_at_least(double percent, int found, int tried, bool sampled);
+
 /// How many mutants of a lab, or of a task, came to which end.
 struct Tally {
   int made = 0, compiled = 0, by_check = 0, by_judge = 0;  ///< by_judge: only by the judge

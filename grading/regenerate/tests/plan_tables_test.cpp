@@ -41,6 +41,30 @@ TEST_CASE("the plan's cells are derived, and everything else stays as it is") {
         }) == "SYLLABUS.md: expected a row that begins '| `c2` |' in the table 'lab', got none");
 }
 
+TEST_CASE("the plan's lessons are derived: what teaches the same stands in one row") {
+  Rubric rubric;
+  rubric.lab = "a0_water";
+  rubric.tasks.resize(4);
+  CHECK(with_lessons(kPlan, rubric) == kPlan);
+  const std::vector<std::pair<std::string, std::string>> tasks = {
+      {"valve", "flow"}, {"tap", ""}, {"pump", "head"}, {"siphon", "flow"}};
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    rubric.tasks[i].id = "a0." + tasks[i].first;
+    rubric.tasks[i].teaches = tasks[i].second;
+  }
+  rubric.manuals.resize(1);
+  rubric.manuals[0].id = "a0.essay";
+  std::string expected = kPlan;
+  const std::string row = "| `a0.valve` | a | b |\n";
+  expected.replace(expected.find(row), row.size(),
+                   "| `a0.valve`, `a0.tap`, `a0.siphon`, `a0.essay` | flow |\n| `a0.pump` | head |\n");
+  CHECK(with_lessons(kPlan, rubric) == expected);
+  CHECK(with_lessons(expected + "\nmore\n", rubric) == expected + "\nmore\n");
+  rubric.lab = "b1_total";
+  CHECK(message_of([&] { with_lessons(kPlan, rubric); }) ==
+        "SYLLABUS.md: expected a table 'task | teaches' with a row that begins '| `b1.', got none");
+}
+
 TEST_CASE("the README's table of labs has the plan's tasks and hours") {
   const std::string readme =
       "text\n\n| folder | short | what | tasks | hours | first |\n|---|---|---|---|---|---|\n"

@@ -1,6 +1,5 @@
-#include "grading/submission/taken_file.h"
-
 #include "common/testing/plain_test.h"
+#include "grading/submission/submission.h"
 
 namespace lab::grading {
 namespace {

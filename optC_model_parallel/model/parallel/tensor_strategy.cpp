@@ -1,7 +1,7 @@
 #include <utility>
 
 #include "optC_model_parallel/model/parallel/parallel_strategies.h"
-#include "optC_model_parallel/model/training/whole_batches.h"
+#include "optC_model_parallel/model/training/whole_model.h"
 #include "optC_model_parallel/models.h"
 #include "optC_model_parallel/parallel_layers.h"
 

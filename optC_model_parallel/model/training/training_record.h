@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/resource_use.h"
+#include "common/base/costs.h"
 #include "common/tensor/tensor_map.h"
 
 namespace lab::optc {

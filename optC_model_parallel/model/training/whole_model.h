@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <memory>
 #include <utility>
 
 #include "optC_model_parallel/model/training/learner.h"
@@ -9,6 +10,10 @@
 #include "optC_model_parallel/strategy.h"
 
 namespace lab::optc {
+
+/// Each batch as a whole, through all of the learner's layers: the whole ones, or a rank's shard of each, with
+/// functions that communicate. Every rank then knows losses and logits.
+std::unique_ptr<Strategy> whole_batches(const TrainingOptions& options, Learner learner);
 
 /// Common base of strategies in which a process runs all layers, whole or as shards.
 class WholeModel : public Strategy {

@@ -4,9 +4,6 @@
 #include "optC_model_parallel/calls/chain_model.h"
 #include "optC_model_parallel/calls/training_calls.h"
 #include "optC_model_parallel/cases/cases.h"
-#include "optC_model_parallel/cases/pass_cases.h"
-#include "optC_model_parallel/cases/pipeline_training_case.h"
-#include "optC_model_parallel/cases/stale_cases.h"
 #include "optC_model_parallel/models.h"
 
 // A judged rank is sent its own stage's or its own shards' weights, and of the images what its stage reads.

@@ -3,8 +3,6 @@
 #include "common/testing/judged_case.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/cases/cases.h"
-#include "optC_model_parallel/cases/pass_cases.h"
-#include "optC_model_parallel/cases/stale_cases.h"
 
 // The reference solution passes every case of the pipeline, at every world size, with another seed, and in simulated
 // time.

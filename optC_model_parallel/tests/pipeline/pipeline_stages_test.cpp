@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "common/pipeline/generators.h"
-#include "common/tensor/peak_memory.h"
+#include "common/tensor/meters/peak_memory.h"
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"

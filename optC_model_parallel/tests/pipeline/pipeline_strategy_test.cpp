@@ -11,7 +11,7 @@
 #include "optC_model_parallel/cases/pipeline_inputs.h"
 #include "optC_model_parallel/cases/reference/single.h"
 #include "optC_model_parallel/model/parallel/parallel_strategies.h"
-#include "optC_model_parallel/model/training/whole_batches.h"
+#include "optC_model_parallel/model/training/whole_model.h"
 #include "optC_model_parallel/models.h"
 
 // Trainings in stages compared with trainings in one process: losses, weights, logits, and resuming.

@@ -6,8 +6,8 @@
 
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
+#include "optC_model_parallel/calls/pass_trial.h"
 #include "optC_model_parallel/calls/pipeline_part_trials.h"
-#include "optC_model_parallel/calls/stale_trial.h"
 #include "optC_model_parallel/cases/cases.h"
 #include "optC_model_parallel/pipedream.h"
 

@@ -10,7 +10,7 @@
 #include "common/testing/judged_case.h"
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/calls/layer_calls.h"
+#include "optC_model_parallel/calls/calls.h"
 #include "optC_model_parallel/cases/cases.h"
 #include "optC_model_parallel/parallel_functions.h"
 #include "optC_model_parallel/parallel_layers.h"

@@ -9,7 +9,6 @@
 #include "common/base/errors.h"
 #include "common/testing/test.h"
 #include "grading/mutants/generated/fates_report.h"
-#include "grading/mutants/generated/share.h"
 
 namespace {
 

@@ -1,0 +1,196 @@
+#include "a4_data_tensor/cases/bounds.h"
+
+#include <algorithm>
+
+namespace lab::a4 {
+
+namespace {
+
+// Operations per element of a loss with its gradient, and of an update of a weight, by LibTorch's operators.
+constexpr std::int64_t kOfLoss = 6, kOfUpdate = 2;
+// Written out, either takes up to this many operators.
+constexpr std::int64_t kPerElement = 12;
+
+}  // namespace
+
+std::function<ShareBound(const CasePlace&)> data_parallel_work(const SizesFor& sizes_for) {
+  return [=](const CasePlace& place) {
+    const StepOptions step = sizes_for(place.size).step;
+    const std::int64_t products = 4 * step.global_batch_size * step.input_dim * step.output_dim;
+    const std::int64_t outputs = step.global_batch_size * step.output_dim;
+    const std::int64_t weights = step.input_dim * step.output_dim;
+    return ShareBound{
+        products + kOfLoss * outputs + kOfUpdate * weights,
+        share_of_rank(products, place) + share_of_rank(kPerElement * outputs, place) + kPerElement * weights};
+  };
+}
+
+std::function<ShareBound(const CasePlace&)> column_step_work(const SizesFor& sizes_for) {
+  return [=](const CasePlace& place) {
+    const StepOptions step = sizes_for(place.size).step;
+    const std::int64_t products = 4 * step.global_batch_size * step.input_dim * step.output_dim;
+    const std::int64_t outputs = step.global_batch_size * step.output_dim;
+    const std::int64_t weights = step.input_dim * step.output_dim;
+    return ShareBound{
+        products + kOfLoss * outputs + kOfUpdate * weights,
+        share_of_rank(products, place) + kPerElement * outputs + share_of_rank(kPerElement * weights, place)};
+  };
+}
+
+std::function<ShareBound(const CasePlace&)> layer_work(const SizesFor& sizes_for, std::int64_t num_products) {
+  return [=](const CasePlace& place) {
+    const LabSizes sizes = sizes_for(place.size);
+    const std::int64_t in = sizes.step.input_dim, out = sizes.step.output_dim, batch = sizes.layer_batch;
+    const std::int64_t products = 2 * num_products * batch * in * out;
+    const std::int64_t others = (4 + place.size) * batch * (in + out) + share_of_rank(2 * in * out, place);
+    return ShareBound{products, share_of_rank(products, place) + others};
+  };
+}
+
+namespace {
+
+constexpr auto kBytes = static_cast<std::int64_t>(sizeof(float));
+
+}  // namespace
+
+std::function<ShareBound(const CasePlace&)> data_parallel_memory(const SizesFor& sizes_for) {
+  return [=](const CasePlace& place) {
+    const StepOptions step = sizes_for(place.size).step;
+    const std::int64_t rows = step.global_batch_size, in = step.input_dim, out = step.output_dim;
+    const std::int64_t given = rows * (in + out), activations = (2 * in + 6 * out) * rows;
+    return ShareBound{kBytes * (given + 5 * in * out + activations),
+                      kBytes * (given + (5 + 2 * place.size) * in * out + share_of_rank(activations, place))};
+  };
+}
+
+std::function<ShareBound(const CasePlace&)> column_step_memory(const SizesFor& sizes_for) {
+  return [=](const CasePlace& place) {
+    const StepOptions step = sizes_for(place.size).step;
+    const std::int64_t rows = step.global_batch_size, in = step.input_dim, out = step.output_dim;
+    const std::int64_t others = rows * (in + out) + (2 * in + 8 * out) * rows;
+    return ShareBound{kBytes * (others + 5 * in * out),
+                      kBytes * (others + 3 * in * out + share_of_rank(4 * in * out, place))};
+  };
+}
+
+std::function<ShareBound(const CasePlace&)> layer_memory(const SizesFor& sizes_for, std::int64_t num_weights) {
+  return [=](const CasePlace& place) {
+    const LabSizes sizes = sizes_for(place.size);
+    const std::int64_t weights = 4 * num_weights * sizes.step.input_dim * sizes.step.output_dim;
+    const std::int64_t activations = sizes.layer_batch * (sizes.step.input_dim + sizes.step.output_dim);
+    return ShareBound{kBytes * (weights + 8 * activations),
+                      kBytes * (share_of_rank(weights, place) + (8 + 2 * place.size) * activations)};
+  };
+}
+
+namespace {
+
+/// Of one rank, in bytes.
+struct Traffic {
+  std::uint64_t least_received = 0, most_sent = 0;
+};
+
+Traffic operator+(const Traffic& one, const Traffic& other) {
+  return {one.least_received + other.least_received, one.most_sent + other.most_sent};
+}
+
+Traffic if_wanted(const Traffic& traffic) {
+  return {0, traffic.most_sent};
+}
+
+/// Rounded up, so that the ranks have equal parts of it.
+std::uint64_t whole_bytes(std::int64_t num_values, std::uint64_t num_ranks) {
+  const auto values = static_cast<std::uint64_t>(num_values);
+  return (values + num_ranks - 1) / num_ranks * num_ranks * sizeof(float);
+}
+
+Traffic all_reduce_of(std::int64_t num_values, int num_ranks) {
+  const auto ranks = static_cast<std::uint64_t>(num_ranks);
+  if (num_ranks == 1) return {};
+  return {static_cast<std::uint64_t>(num_values) * sizeof(float),
+          2 * whole_bytes(num_values, ranks) * (ranks - 1) / ranks};
+}
+
+Traffic sum_of(std::int64_t num_values, int num_ranks) {
+  const Traffic once = all_reduce_of(num_values, num_ranks);
+  const std::uint64_t gathered =
+      static_cast<std::uint64_t>(num_values * (num_ranks - 1)) * static_cast<std::uint64_t>(sizeof(float));
+  return {once.least_received, std::max(2 * once.most_sent, gathered)};
+}
+
+Traffic gather_of(std::int64_t num_values_of_part, int num_ranks) {
+  const std::uint64_t of_others = static_cast<std::uint64_t>(num_values_of_part * (num_ranks - 1)) * sizeof(float);
+  return {of_others, 2 * of_others};
+}
+
+std::vector<CostBound> bounds_of(const Traffic& traffic) {
+  CostBound all;  // stands for every operation that is not forbidden below
+  all.max_bytes_sent = traffic.most_sent;
+  all.min_bytes_received = traffic.least_received;
+  return {{"broadcast", 0}, {"all_to_all", 0}, all};
+}
+
+/// The same, with at most `num_calls` calls of each collective that can be half of an all-reduce.
+std::vector<CostBound> bounds_of(const Traffic& traffic, std::uint64_t num_calls) {
+  std::vector<CostBound> bounds = {{"all_reduce", num_calls}, {"all_gather", num_calls}, {"reduce_scatter", num_calls}};
+  for (const CostBound& bound : bounds_of(traffic)) bounds.push_back(bound);
+  return bounds;
+}
+
+}  // namespace
+
+CostBounds one_sum(const std::vector<std::int64_t>& shape) {
+  return [=](const CasePlace& place) { return bounds_of(sum_of(c10::multiply_integers(shape), place.size)); };
+}
+
+CostBounds one_gather(const std::vector<std::int64_t>& shape_of_part) {
+  return
+      [=](const CasePlace& place) { return bounds_of(gather_of(c10::multiply_integers(shape_of_part), place.size)); };
+}
+
+CostBounds one_all_reduce(const std::vector<std::int64_t>& shape) {
+  return [=](const CasePlace& place) { return bounds_of(all_reduce_of(c10::multiply_integers(shape), place.size), 1); };
+}
+
+CostBounds data_parallel_traffic(const SizesFor& sizes_for) {
+  return [=](const CasePlace& place) {
+    const StepOptions step = sizes_for(place.size).step;
+    return bounds_of(sum_of(step.input_dim * step.output_dim, place.size) + if_wanted(sum_of(1, place.size)));
+  };
+}
+
+CostBounds column_step_traffic(const SizesFor& sizes_for) {
+  return [=](const CasePlace& place) {
+    const StepOptions step = sizes_for(place.size).step;
+    const std::int64_t own_columns = step.output_dim / place.size;
+    return bounds_of(gather_of(step.input_dim * own_columns, place.size) +
+                     if_wanted(gather_of(step.global_batch_size * own_columns, place.size)) +
+                     if_wanted(sum_of(step.global_batch_size * step.input_dim, place.size)) +
+                     if_wanted(sum_of(1, place.size)));
+  };
+}
+
+CostBounds column_layer_traffic(const SizesFor& sizes_for) {
+  return [=](const CasePlace& place) {
+    const LabSizes sizes = sizes_for(place.size);
+    return bounds_of(gather_of(sizes.layer_batch * sizes.step.output_dim / place.size, place.size) +
+                     sum_of(sizes.layer_batch * sizes.step.input_dim, place.size));
+  };
+}
+
+CostBounds row_layer_traffic(const SizesFor& sizes_for) {
+  return [=](const CasePlace& place) {
+    const LabSizes sizes = sizes_for(place.size);
+    return bounds_of(all_reduce_of(sizes.layer_batch * sizes.step.output_dim, place.size), 1);
+  };
+}
+
+CostBounds pair_traffic(const SizesFor& sizes_for) {
+  return [=](const CasePlace& place) {
+    const LabSizes sizes = sizes_for(place.size);
+    const std::int64_t num_values = sizes.layer_batch * sizes.step.input_dim;
+    return bounds_of(all_reduce_of(num_values, place.size) + sum_of(num_values, place.size), 2);
+  };
+}
+
+}  // namespace lab::a4
