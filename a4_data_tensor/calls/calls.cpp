@@ -8,7 +8,6 @@
 #include "a4_data_tensor/single_step.h"
 
 namespace lab::a4 {
-
 namespace {
 
 at::Tensor leaf(const CaseInputs& inputs, const std::string& name) {

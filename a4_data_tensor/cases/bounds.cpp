@@ -3,7 +3,6 @@
 #include <algorithm>
 
 namespace lab::a4 {
-
 namespace {
 
 // Operations per element of a loss with its gradient, and of an update of a weight, by LibTorch's operators.

@@ -6,7 +6,6 @@
 #include "common/comm/messages/endpoint_of.h"
 
 namespace lab::a5 {
-
 namespace {
 
 bool takes_backward_apart(const pipeline::Schedule& schedule) {

@@ -8,7 +8,6 @@
 #include "common/tensor/seeded.h"
 
 namespace lab::a9 {
-
 namespace {
 
 std::vector<CostBound> no_built_ins() {

@@ -18,7 +18,6 @@
 #include "common/launch/run_ranks.h"
 
 namespace lab::a9 {
-
 namespace {
 
 struct TracedMessage {

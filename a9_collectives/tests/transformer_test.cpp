@@ -19,7 +19,6 @@
 #include "common/testing/worlds.h"
 
 namespace lab::a9 {
-
 namespace {
 
 using Vector = std::vector<double>;

@@ -9,7 +9,6 @@
 #include "common/base/numbers.h"
 
 namespace lab {
-
 namespace {
 
 /// The length of the escape sequence at the front of text: ESC [ ... letter, ESC ] ... BEL (or ESC \), or ESC and up to

@@ -12,7 +12,6 @@
 #include "common/page/shown_costs.h"
 
 namespace lab {
-
 namespace {
 
 using Outcome = JunitCase::Outcome;

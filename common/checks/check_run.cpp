@@ -20,7 +20,6 @@
 #include "common/tensor/compute_threads.h"
 
 namespace lab {
-
 namespace {
 
 constexpr std::uint32_t kFirstPeriod = 2;  // the world's own is 1

@@ -10,7 +10,6 @@
 #include "common/tensor/describe.h"
 
 namespace lab {
-
 namespace {
 
 double milliseconds(std::int64_t picoseconds) {

@@ -14,7 +14,6 @@
 #include "common/page/shown_costs.h"
 
 namespace lab {
-
 namespace {
 
 constexpr std::size_t kMostMessages = 20;

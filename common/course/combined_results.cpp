@@ -17,7 +17,6 @@
 #include "common/course/task_progress.h"
 
 namespace lab {
-
 namespace {
 
 using State = TaskProgress::State;

@@ -20,7 +20,6 @@
 #include "common/course/student_files.h"
 
 namespace lab {
-
 namespace {
 
 bool is_solved(const ProgressFile& progress, const std::string& task) {

@@ -22,7 +22,6 @@
 #include "common/log/plain_log.h"
 
 namespace lab::log {
-
 namespace {
 
 constexpr std::size_t kMostShown = 10;               // problems: the rest usually follows from the first ones

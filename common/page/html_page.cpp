@@ -10,7 +10,6 @@
 #include "embedded/common/page/pages.h"
 
 namespace lab::page {
-
 namespace {
 
 using kainjow::mustache::data;

@@ -17,10 +17,9 @@
 #include "grading/processes/own_processes.h"
 
 namespace lab::grading {
-
 namespace {
 
-constexpr std::uint64_t kMaxBytes = 16ull << 30;
+constexpr std::uint64_t kMaxUnpacked = 16ull << 30;
 constexpr int kMaxEntries = 200'000;
 
 }  // namespace
@@ -53,8 +52,8 @@ std::vector<std::string> unpack_download(const std::string& path, const std::str
       AtomicFile file(target.string());
       while (const std::size_t size = archive.read(block.data(), block.size())) {
         num_bytes += size;
-        if (num_bytes > kMaxBytes)
-          throw UsageError(fmt::format("{}: expected at most {} GiB, got more", path, kMaxBytes >> 30));
+        if (num_bytes > kMaxUnpacked)
+          throw UsageError(fmt::format("{}: expected at most {} GiB, got more", path, kMaxUnpacked >> 30));
         file.write({block.data(), size});
       }
       file.commit();

@@ -13,7 +13,6 @@
 #include "common/base/text.h"
 
 namespace lab::grading {
-
 namespace {
 
 /// Letters, digits, and marks that no composed letter has.

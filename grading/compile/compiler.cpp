@@ -16,7 +16,6 @@
 #include "grading/compile/one_unit.h"
 
 namespace lab::grading {
-
 namespace {
 
 /// GNU ld does not call these errors, as others do; the last line, of the compiler that called it, would be the first.

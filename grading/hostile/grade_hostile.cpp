@@ -22,7 +22,6 @@
 #include "grading/hostile/hostile_place.h"
 
 namespace lab::grading {
-
 namespace {
 
 /// What results.json says.

@@ -16,7 +16,6 @@
 #include "common/testing/archive_builder.h"
 
 namespace lab::grading {
-
 namespace {
 
 using testing::ArchiveBuilder;

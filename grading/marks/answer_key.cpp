@@ -17,7 +17,6 @@
 #include "grading/marks/shown_marks.h"
 
 namespace lab::grading {
-
 namespace {
 
 std::vector<std::string> broadcast_values(int src, int factor) {

@@ -14,7 +14,6 @@
 #include "common/base/text.h"
 
 namespace lab::grading {
-
 namespace {
 
 /// Folders that only the suite's authors and graders need.

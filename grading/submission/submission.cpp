@@ -24,7 +24,6 @@
 #include "grading/submission/submitted_lab.h"
 
 namespace lab::grading {
-
 namespace {
 
 TakenFile take_text(const std::string& bytes) {

@@ -13,7 +13,6 @@
 #include "vae_sequence_parallel/sequence_attention.h"
 
 namespace lab::vae {
-
 namespace {
 
 ParallelAutoEncoder make_model(const CaseInputs& inputs, Communicator& comm) {

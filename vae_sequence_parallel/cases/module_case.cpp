@@ -12,7 +12,6 @@
 #include "vae_sequence_parallel/model/seeded_weights.h"
 
 namespace lab::vae {
-
 namespace {
 
 /// Serial and Costs are constructed from the same arguments.

@@ -8,7 +8,6 @@
 #include "common/base/errors.h"
 
 namespace lab::comm {
-
 namespace {
 
 std::string name_of(const Message& message) {

@@ -11,7 +11,6 @@
 #include "common/comm/rendezvous/fingerprint.h"
 
 namespace lab::comm {
-
 namespace {
 
 /// Four pulses.

@@ -5,7 +5,6 @@
 #include <array>
 
 namespace lab {
-
 namespace {
 
 /// The number's bytes, the lowest first.

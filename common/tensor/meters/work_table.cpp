@@ -9,7 +9,6 @@
 #include <utility>
 
 namespace lab {
-
 namespace {
 
 /// Null: not there, not a tensor, or undefined.

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 namespace lab::grading::generated {
-
 namespace {
 
 constexpr double kImprobable = 0.01;

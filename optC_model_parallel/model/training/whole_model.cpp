@@ -5,7 +5,6 @@
 #include "optC_model_parallel/model/training/batched_logits.h"
 
 namespace lab::optc {
-
 namespace {
 
 class WholeBatches : public WholeModel {
