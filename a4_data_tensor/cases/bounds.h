@@ -5,48 +5,7 @@
 #include "a4_data_tensor/cases/cases.h"
 #include "common/checks/case.h"
 
-// What a rank may compute in each task. b: batch, i and o: input and output dim, P: ranks. Products are counted exactly,
-// 2 b i o each; element-wise operators (loss, bias, update, sums of gradients) with a generous number per element.
-namespace lab::a4 {
-
-/// Forward and the weight's gradient on b/P rows:                    4 b i o / P
-/// Then the loss of these rows, and an update of the whole weight.
-std::function<ShareBound(const CasePlace&)> data_parallel_work(const SizesFor& sizes_for);
-
-/// The same on o/P columns:                                          4 b i o / P
-/// Then the loss of the whole output, and an update of these columns.
-std::function<ShareBound(const CasePlace&)> column_step_work(const SizesFor& sizes_for);
-
-/// `num_products` products of the size of a layer's forward pass on its rows, shared by all ranks; and its
-/// element-wise operators, on the whole input, output and weight at most; or on those of all ranks, to add them up.
-///           column, row: forward and two gradients                  6 b i o / P
-///           column and row, one after the other                    12 b i o / P
-std::function<ShareBound(const CasePlace&)> layer_work(const SizesFor& sizes_for, std::int64_t num_products);
-
-}  // namespace lab::a4
-
-// What a rank may hold at a time, of tensors made during the call, in float32. b: batch, i and o: input and output dim,
-// P: ranks. Weights are counted with what a step makes of them: a copy, the gradient, and one of both on the way.
-// Activations are small tensors of several kinds: generously many of each.
-namespace lab::a4 {
-
-/// The batch and the weight, which create_batch() and initial_weight() draw whole on every rank, and a copy of the
-/// weight; then all ranks' gradients, gathered and stacked, at worst; and activations of b/P rows:
-///     b (i + o) + (5 + 2 P) i o + (2 i + 6 o) b/P
-std::function<ShareBound(const CasePlace&)> data_parallel_memory(const SizesFor& sizes_for);
-
-/// The batch and the weight as they are drawn, and the result, gathered and joined; four times o/P columns; activations
-/// of the whole output:
-///     b (i + o) + 3 i o + 4 i o/P + (2 i + 8 o) b
-std::function<ShareBound(const CasePlace&)> column_step_memory(const SizesFor& sizes_for);
-
-/// A layer that is given its weight: four times 1/P of the elements of all weights; the input and the output, each up to
-/// eight times, and from all ranks, gathered and stacked to be added up:
-///     4 w/P + (8 + 2 P) b (i + o)
-std::function<ShareBound(const CasePlace&)> layer_memory(const SizesFor& sizes_for, std::int64_t num_weights);
-
-}  // namespace lab::a4
-
+// What a rank may send, compute and hold in each task, and which sizes divide.
 namespace lab::a4 {
 
 /// Case::skip_reason of a case that splits this size over the ranks.
@@ -63,8 +22,6 @@ inline std::int64_t share_of_rank(std::int64_t whole, const CasePlace& place) {
   return (whole + place.size - 1) / place.size;
 }
 
-}  // namespace lab::a4
-
 // What a rank may send in each task, and must receive. P: ranks, n: bytes of a tensor on one rank.
 //
 //                              received, at least    sent, at most
@@ -75,7 +32,6 @@ inline std::int64_t share_of_rank(std::int64_t whole, const CasePlace& place) {
 //
 // A sum may be an all_reduce, a reduce_scatter and an all_gather, or an all_gather and additions; n is rounded up to a
 // multiple of P. A barrier costs nothing. Any other collective is none of these.
-namespace lab::a4 {
 
 /// One sum of this shape in float32, in f's backward pass.
 CostBounds one_sum(const std::vector<std::int64_t>& shape);
@@ -99,5 +55,41 @@ CostBounds row_layer_traffic(const SizesFor& sizes_for);
 
 /// g's, and f's sum. Also gathering the hidden features takes more calls.
 CostBounds pair_traffic(const SizesFor& sizes_for);
+
+// What a rank may compute in each task. b: batch, i and o: input and output dim, P: ranks. Products are counted exactly,
+// 2 b i o each; element-wise operators (loss, bias, update, sums of gradients) with a generous number per element.
+
+/// Forward and the weight's gradient on b/P rows:                    4 b i o / P
+/// Then the loss of these rows, and an update of the whole weight.
+std::function<ShareBound(const CasePlace&)> data_parallel_work(const SizesFor& sizes_for);
+
+/// The same on o/P columns:                                          4 b i o / P
+/// Then the loss of the whole output, and an update of these columns.
+std::function<ShareBound(const CasePlace&)> column_step_work(const SizesFor& sizes_for);
+
+/// `num_products` products of the size of a layer's forward pass on its rows, shared by all ranks; and its
+/// element-wise operators, on the whole input, output and weight at most; or on those of all ranks, to add them up.
+///           column, row: forward and two gradients                  6 b i o / P
+///           column and row, one after the other                    12 b i o / P
+std::function<ShareBound(const CasePlace&)> layer_work(const SizesFor& sizes_for, std::int64_t num_products);
+
+// What a rank may hold at a time, of tensors made during the call, in float32. b: batch, i and o: input and output dim,
+// P: ranks. Weights are counted with what a step makes of them: a copy, the gradient, and one of both on the way.
+// Activations are small tensors of several kinds: generously many of each.
+
+/// The batch and the weight, which create_batch() and initial_weight() draw whole on every rank, and a copy of the
+/// weight; then all ranks' gradients, gathered and stacked, at worst; and activations of b/P rows:
+///     b (i + o) + (5 + 2 P) i o + (2 i + 6 o) b/P
+std::function<ShareBound(const CasePlace&)> data_parallel_memory(const SizesFor& sizes_for);
+
+/// The batch and the weight as they are drawn, and the result, gathered and joined; four times o/P columns; activations
+/// of the whole output:
+///     b (i + o) + 3 i o + 4 i o/P + (2 i + 8 o) b
+std::function<ShareBound(const CasePlace&)> column_step_memory(const SizesFor& sizes_for);
+
+/// A layer that is given its weight: four times 1/P of the elements of all weights; the input and the output, each up to
+/// eight times, and from all ranks, gathered and stacked to be added up:
+///     4 w/P + (8 + 2 P) b (i + o)
+std::function<ShareBound(const CasePlace&)> layer_memory(const SizesFor& sizes_for, std::int64_t num_weights);
 
 }  // namespace lab::a4

@@ -10,8 +10,8 @@
 
 #include "common/base/errors.h"
 #include "common/base/machine_limits.h"
+#include "common/base/stack/throw_site.h"
 #include "common/base/text.h"
-#include "common/base/student/throw_site.h"
 
 namespace lab {
 namespace {

@@ -29,7 +29,7 @@ lab_part(cli11 HEADER CLI/CLI.hpp
   SHA256 8143d20b688e98ccce8e24562d3b68e5f47c12e896c42c7ca8553dbde5bed55d
   INCLUDE include)
 
-# The source line of an exception (common/base/student/throw_site.h): optional. libbacktrace is part of Debian's g++
+# The source line of an exception (common/base/stack/throw_site.h): optional. libbacktrace is part of Debian's g++
 # (libgcc-12-dev), header and library, so there is no package to name. The header lies among g++'s own, which are not for
 # clang: so it is copied. Where the C++ library is linked into each program, nobody else can take its throws: so it is
 # tried.
@@ -44,8 +44,8 @@ endif()
 set(CMAKE_REQUIRED_LIBRARIES backtrace ${CMAKE_DL_LIBS})
 set(CMAKE_REQUIRED_INCLUDES "${backtrace_folder}" "${PROJECT_SOURCE_DIR}")
 set(CMAKE_REQUIRED_DEFINITIONS -DLAB_SEES_THROWS "-DLAB_SOURCE_ROOT=\"\"")
-check_cxx_source_runs("#include \"common/base/student/student_frame.cpp\"
-  #include \"common/base/student/throw_site.cpp\"
+check_cxx_source_runs("#include \"common/base/stack/student_frame.cpp\"
+  #include \"common/base/stack/throw_site.cpp\"
   int main() {
     const std::exception_ptr made = std::make_exception_ptr(1);
     try {

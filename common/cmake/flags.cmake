@@ -9,7 +9,7 @@ set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
 # -O1: the time of a lab is spent inside LibTorch, and -O2 costs twice the compile time.
 set(CMAKE_CXX_FLAGS_RELEASE "-O1 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")
-# For student code, in every preset: an exception there is reported with its line (common/base/student/throw_site.h).
+# For student code, in every preset: an exception there is reported with its line (common/base/stack/throw_site.h).
 set(LAB_LINE_TABLES -g1)
 # In every preset, too: a request that is dropped without a wait (comm/point_to_point.h) must not compile, while no other
 # warning stops a student, or fails a hand-in where the judge was built with LAB_WERROR. And calls go by a function's
@@ -32,7 +32,7 @@ if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
 endif()
 # Products and sums are rounded one by one on every machine: generated pictures are the same everywhere, to the byte.
 add_compile_options(-ffp-contract=off)
-# An index out of range is an error with its line (common/base/student/student_place.h). Everywhere, as templates of the C++
+# An index out of range is an error with its line (common/base/stack/student_place.h). Everywhere, as templates of the C++
 # library are shared between units.
 add_compile_definitions(_GLIBCXX_ASSERTIONS)
 add_compile_options(-fPIC)  # -fsemantic-interposition needs it

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "common/base/student/student_place.h"
+#include "common/base/stack/student_place.h"
 #include "common/comm/messages/collective_backend.h"
 #include "common/comm/transport.h"
 

@@ -8,8 +8,8 @@
 
 #include "common/base/errors.h"
 #include "common/base/failure.h"
-#include "common/base/student/student_place.h"
-#include "common/base/student/throw_site.h"
+#include "common/base/stack/student_place.h"
+#include "common/base/stack/throw_site.h"
 #include "common/launch/supervise/cores.h"
 #include "common/tensor/meters/memory_meter.h"
 #include "common/tensor/meters/work_meter.h"

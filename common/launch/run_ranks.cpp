@@ -16,7 +16,7 @@
 #include "common/base/failure.h"
 #include "common/base/files.h"
 #include "common/base/random_token.h"
-#include "common/base/student/student_place.h"
+#include "common/base/stack/student_place.h"
 #include "common/base/subprocess.h"
 #include "common/comm/messages/message_collectives.h"
 #include "common/comm/relay/relay_world.h"

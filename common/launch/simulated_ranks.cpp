@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "common/base/student/student_place.h"
+#include "common/base/stack/student_place.h"
 #include "common/base/subprocess.h"
 #include "common/base/take_turns.h"
 #include "common/comm/messages/message_collectives.h"

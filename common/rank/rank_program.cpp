@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "common/base/student/student_place.h"
+#include "common/base/stack/student_place.h"
 #include "common/comm/relay/relay_world.h"
 #include "common/launch/one_rank.h"
 #include "common/rank/parcel.h"

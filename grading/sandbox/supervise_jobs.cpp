@@ -79,7 +79,7 @@ class Supervisor {
     return ended;
   }
 
-  /// A rank that computes writes the line of student code that it is in on stderr (common/base/student/student_place.h).
+  /// A rank that computes writes the line of student code that it is in on stderr (common/base/stack/student_place.h).
   void ask_where(const std::vector<std::size_t>& running) const {
     for (const std::size_t i : running)
       if (const pid_t pid = jobs_[i].job->pid(); pid > 0) ::kill(pid, SIGURG);

@@ -13,7 +13,7 @@
 #include <new>
 #include <nlohmann/json.hpp>
 
-#include "common/base/student/student_frame.h"
+#include "common/base/stack/student_frame.h"
 #include "common/checks/tests/small_lab.h"
 #include "common/testing/message_of.h"
 #include "common/testing/student/crashing.h"

@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-#include "common/base/student/throw_site.h"
+#include "common/base/stack/throw_site.h"
 #include "common/checks/tests/small_lab.h"
 #include "common/testing/judged_case.h"
 #include "common/testing/message_of.h"

@@ -1,4 +1,4 @@
-#include "common/base/student/student_place.h"
+#include "common/base/stack/student_place.h"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 #include <new>
 #include <thread>
 
-#include "common/base/student/student_frame.h"
+#include "common/base/stack/student_frame.h"
 #include "common/base/subprocess.h"
 #include "common/testing/captured.h"
 #include "common/testing/plain_test.h"

@@ -1,4 +1,4 @@
-#include "common/base/student/throw_site.h"
+#include "common/base/stack/throw_site.h"
 
 #include <fmt/format.h>
 #include <malloc.h>

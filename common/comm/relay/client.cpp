@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/base/errors.h"
-#include "common/base/student/student_place.h"
+#include "common/base/stack/student_place.h"
 #include "common/comm/group.h"
 #include "common/comm/relay/frame.h"
 #include "common/comm/relay/relay_world.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/student/student_place.h"
+#include "common/base/stack/student_place.h"
 #include "common/comm/watch/wait_graph.h"
 
 // The memory-mapped file in which every rank records what it is doing. It outlives a rank that was killed, so the

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "common/base/student/student_place.h"
+#include "common/base/stack/student_place.h"
 #include "common/comm/watch/wait_graph.h"
 
 // Layout of an event file. It consists of atomic words, because two processes access it at once. A rank's pages have

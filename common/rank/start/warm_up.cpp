@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "common/base/student/student_frame.h"
+#include "common/base/stack/student_frame.h"
 #include "common/launch/one_rank.h"
 #include "common/tensor/compute_threads.h"
 

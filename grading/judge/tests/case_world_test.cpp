@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/base/errors.h"
-#include "common/base/student/student_frame.h"
+#include "common/base/stack/student_frame.h"
 #include "common/comm/relay/relay_world.h"
 #include "common/testing/message_of.h"
 #include "common/testing/student/crashing.h"

@@ -3,7 +3,7 @@
 #include <exception>
 #include <string>
 
-#include "common/base/student/student_frame.h"
+#include "common/base/stack/student_frame.h"
 
 namespace lab {
 

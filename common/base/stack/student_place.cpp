@@ -1,4 +1,4 @@
-#include "common/base/student/student_place.h"
+#include "common/base/stack/student_place.h"
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -14,8 +14,8 @@
 #include <thread>
 
 #include "common/base/errors.h"
-#include "common/base/student/student_frame.h"
-#include "common/base/student/throw_site.h"
+#include "common/base/stack/student_frame.h"
+#include "common/base/stack/throw_site.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define LAB_HAS_HANDLERS

@@ -1,4 +1,4 @@
-#include "common/base/student/throw_site.h"
+#include "common/base/stack/throw_site.h"
 
 #ifdef LAB_SEES_THROWS
 #include <dlfcn.h>

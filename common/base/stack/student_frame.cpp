@@ -1,4 +1,4 @@
-#include "common/base/student/student_frame.h"
+#include "common/base/stack/student_frame.h"
 
 #ifdef LAB_SEES_THROWS
 #include <backtrace.h>
