@@ -1,5 +1,5 @@
-#include "a4_data_tensor/cases/cases.h"
 #include "a4_data_tensor/cases/bounds.h"
+#include "a4_data_tensor/cases/cases.h"
 #include "common/tensor/exact_data.h"
 #include "common/tensor/partition.h"
 

@@ -5,9 +5,11 @@
 
 #include "common/comm/batch_isend_irecv.h"
 #include "common/comm/messages/agreement.h"
+#include "common/comm/messages/collective_backend.h"
+#include "common/comm/messages/endpoint.h"
 #include "common/tensor/describe.h"
-#include "common/tensor/partition.h"
 #include "common/tensor/meters/work_meter.h"
+#include "common/tensor/partition.h"
 
 namespace lab::comm {
 namespace {
@@ -126,9 +128,9 @@ void Collectives::barrier(SourceLine where) {
   account(nominal_cost("barrier", size(), 0), 0, begun);
 }
 
-Endpoint::BegunCollective Collectives::begin(const char* operation, const at::Tensor& tensor, SourceLine where) {
+BegunCollective Collectives::begin(const char* operation, const at::Tensor& tensor, SourceLine where) {
   if (endpoint_->careful()) return begin_carefully(operation, tensor, where);
-  const Endpoint::BegunCollective begun = endpoint_->begin_collective(where);
+  const BegunCollective begun = endpoint_->begin_collective(where);
   if (size() == 1) return begun;
   // Each rank compares with the next one: if all neighbours on a ring are equal, all ranks are.
   BatchIsendIrecv step(endpoint_->transport(), group_, operation, where);
@@ -138,19 +140,18 @@ Endpoint::BegunCollective Collectives::begin(const char* operation, const at::Te
   return begun;
 }
 
-Endpoint::BegunCollective Collectives::begin_carefully(const char* operation, const at::Tensor& tensor,
-                                                       SourceLine where) {
-  Endpoint::BegunCollective begun = endpoint_->begin_collective(where);
+BegunCollective Collectives::begin_carefully(const char* operation, const at::Tensor& tensor, SourceLine where) {
+  BegunCollective begun = endpoint_->begin_collective(where);
   begun.model_began = comm::agree(endpoint_->transport(), group_, operation, tensor, where, begun.model_began);
   return begun;
 }
 
-Endpoint::BegunCollective Collectives::begin_exchange(const at::Tensor& part, SourceLine where) {
+BegunCollective Collectives::begin_exchange(const at::Tensor& part, SourceLine where) {
   if (!endpoint_->careful()) return endpoint_->begin_collective(where);
   return begin_carefully("all_to_all", on_wire(at::empty({0}, part.options())), where);
 }
 
-void Collectives::account(const LedgerEntry& cost, std::int64_t bytes, Endpoint::BegunCollective begun) {
+void Collectives::account(const LedgerEntry& cost, std::int64_t bytes, BegunCollective begun) {
   if (size() > 1) begun.model_began = backend_->model_began().value_or(begun.model_began);
   endpoint_->record_collective(cost, group_, bytes, begun);
 }

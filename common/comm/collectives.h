@@ -5,11 +5,18 @@
 #include <memory>
 #include <vector>
 
-#include "common/comm/messages/collective_backend.h"
-#include "common/comm/messages/endpoint.h"
+#include "common/comm/group.h"
 #include "common/comm/source_line.h"
 
+namespace lab {
+struct LedgerEntry;
+}  // namespace lab
+
 namespace lab::comm {
+
+class CollectiveBackend;
+class Endpoint;
+struct BegunCollective;
 
 /// The built-in collectives of one group, for labs that do not implement them. Every member calls the same operation
 /// with the same shape and dtype in the same order; these are compared before any data moves, so a mismatch is a
@@ -50,11 +57,11 @@ class Collectives final {
 
  private:
   /// Begins once every member is known to have called the same operation; counted and traced by account().
-  Endpoint::BegunCollective begin(const char* operation, const at::Tensor& tensor, SourceLine where);
-  Endpoint::BegunCollective begin_carefully(const char* operation, const at::Tensor& tensor, SourceLine where);
+  BegunCollective begin(const char* operation, const at::Tensor& tensor, SourceLine where);
+  BegunCollective begin_carefully(const char* operation, const at::Tensor& tensor, SourceLine where);
   /// Of an all_to_all, whose members need not have equal shapes.
-  Endpoint::BegunCollective begin_exchange(const at::Tensor& part, SourceLine where);
-  void account(const LedgerEntry& cost, std::int64_t bytes, Endpoint::BegunCollective begun);
+  BegunCollective begin_exchange(const at::Tensor& part, SourceLine where);
+  void account(const LedgerEntry& cost, std::int64_t bytes, BegunCollective begun);
 
   std::shared_ptr<Endpoint> endpoint_;
   std::shared_ptr<CollectiveBackend> backend_;

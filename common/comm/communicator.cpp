@@ -1,5 +1,7 @@
 #include "common/comm/communicator.h"
 
+#include "common/comm/messages/collective_backend.h"
+#include "common/comm/messages/endpoint.h"
 #include "common/comm/messages/endpoint_of.h"
 
 namespace lab::comm {

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "common/comm/collectives.h"
-#include "common/comm/messages/endpoint.h"
 #include "common/comm/point_to_point.h"
 
 namespace lab::comm {

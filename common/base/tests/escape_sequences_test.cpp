@@ -1,5 +1,4 @@
 #include "common/base/text.h"
-
 #include "common/testing/plain_test.h"
 
 namespace lab {

@@ -187,7 +187,7 @@ void Endpoint::finish(Posted& posted) {
   keep(std::move(event), posted.start_seconds, posted.model_start, waited_before);
 }
 
-Endpoint::BegunCollective Endpoint::begin_collective(SourceLine where) {
+BegunCollective Endpoint::begin_collective(SourceLine where) {
   model_.work(flops());
   return {where, transport_->now(), model_.now()};
 }

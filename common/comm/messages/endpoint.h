@@ -67,15 +67,18 @@ class UnderWay {
   std::uint64_t longest_ = 0;  ///< bytes of any message so far
 };
 
-}  // namespace lab::comm
-
-namespace lab::comm {
-
 /// What the tracer writes about a message's payload, e.g. "chunks 2 3"; called with the tensor that is sent.
 using PayloadLabel = std::function<std::string(const at::Tensor&)>;
 
 /// The floating-point operations of this rank so far.
 using WorkCounter = std::function<std::int64_t()>;
+
+/// A built-in collective that this rank has begun.
+struct BegunCollective {
+  SourceLine where;
+  double start_seconds = 0;
+  std::int64_t model_began = 0;  ///< the latest clock of its members; this rank's own until they have agreed on it
+};
 
 /// Per-rank state below the facets: its transport, its ledger, its trace, its logical clock and its model time.
 class Endpoint {
@@ -117,12 +120,6 @@ class Endpoint {
   /// Errors    ContractError that names the first message that is posted and not yet waited for
   void require_all_finished() const;
 
-  /// A built-in collective that this rank has begun.
-  struct BegunCollective {
-    SourceLine where;
-    double start_seconds = 0;
-    std::int64_t model_began = 0;  ///< the latest clock of its members; this rank's own until they have agreed on it
-  };
   BegunCollective begin_collective(SourceLine where);
   /// Counts it, now that it has ended, in ledger and model time, and traces it.
   void record_collective(const LedgerEntry& cost, const Group& group, std::int64_t bytes, const BegunCollective& begun);

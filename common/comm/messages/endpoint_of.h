@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/comm/communicator.h"
+#include "common/comm/messages/endpoint.h"
 
 namespace lab::comm {
 
