@@ -10,6 +10,7 @@
 #include "common/base/failure.h"
 #include "common/base/stack/student_place.h"
 #include "common/base/stack/throw_site.h"
+#include "common/comm/messages/endpoint.h"
 #include "common/launch/supervise/cores.h"
 #include "common/tensor/meters/memory_meter.h"
 #include "common/tensor/meters/work_meter.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/comm/communicator.h"
+#include "common/comm/messages/endpoint.h"
 #include "common/comm/process_world.h"
 #include "common/comm/sim/network.h"
 #include "common/comm/trace/trace.h"

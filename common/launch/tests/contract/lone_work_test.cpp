@@ -1,6 +1,7 @@
+#include "common/comm/lone_work.h"
+
 #include <chrono>
 
-#include "common/comm/lone_work.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
 

@@ -1,3 +1,4 @@
+#include "common/comm/messages/ledger.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
 
