@@ -7,6 +7,7 @@
 
 #include "common/base/errors.h"
 #include "common/comm/communicator.h"
+#include "common/comm/messages/endpoint.h"
 #include "common/comm/relay/relay_world.h"
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
