@@ -6,7 +6,7 @@
 # Truth     at::tensor keeps C++'s types: {1, 2} is int32 and {1.5, 2.5} float64. at::scalar_tensor is float32 whatever number it
 #           gets, at::full follows Python. at::tensor of bools raises. So a sum of a float32 tensor and at::tensor({1.5}) is
 #           float64 in C++, and a loss can change its dtype without a word.
-# Version   LibTorch 1.13.1 as Debian 12 has it (libtorch1.13 1.13.1+dfsg-4)
+# Version   LibTorch 1.13.1 as Debian 12 has it (libtorch1.13 1.13.1+dfsg-4); 2.6.0 of Debian 13 does the same
 # Source    at::tensor is a template over the element's type and is not torch::tensor, which converts as Python does;
 #           scalar_tensor takes its dtype from the options, not from the value.
 # Remedy    Name the dtype: at::tensor({1.5}, at::kFloat).

@@ -6,7 +6,7 @@
 # Truth     Rank 0 gets 0 1 2 3, rank 1 4 5 6 7, rank 2 8 9 0 1: blocks, padded from the start. A batch of all ranks holds other
 #           samples than in Python, so losses differ from step one. set_epoch() alone changes nothing before reset() is called;
 #           Python's has no reset().
-# Version   LibTorch 1.13.1 as Debian 12 has it (libtorch1.13 1.13.1+dfsg-4)
+# Version   LibTorch 1.13.1 as Debian 12 has it (libtorch1.13 1.13.1+dfsg-4); 2.6.0 of Debian 13 does the same
 # Source    samplers/distributed.cpp: a rank's first index is its rank times the samples of a rank; indices are drawn in reset().
 # Remedy    A sampler of one's own of five lines; or the same split in Python: a slice instead of a stride.
 # Needs     Debian 12 with g++ and its archive among apt's sources; everything goes into a temporary folder.

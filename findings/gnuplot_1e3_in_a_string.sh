@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# For gnuplot "1e-3" in a string is no number, while "1.0e-3" is; and "3 apples" is 3.
+# gnuplot does not take "1e-3" in a string for a number, while it takes "1.0e-3", and "3 apples" for 3.
 #
 # Guess     A string that holds a number is converted where a number is needed: "1e-3" + 0 is 0.001, as 1e-3 is without quotes.
 # Truth     An exponent is understood only after a decimal point: "1e-3" raises "Trailing characters", so a loop over the words

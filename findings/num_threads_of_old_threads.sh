@@ -6,7 +6,8 @@
 # Truth     A thread that asked or computed before keeps its number for good: after main's set_num_threads(1) it still says
 #           and uses 2. A new thread gets 1. And a worker's set_num_threads(3) is not seen by main, but by threads born later.
 #           Where ranks are threads of one process, each has to set its own.
-# Version   LibTorch 1.13.1 as Debian 12 has it (libtorch1.13 1.13.1+dfsg-4), which uses OpenMP
+# Version   LibTorch 1.13.1 as Debian 12 has it (libtorch1.13 1.13.1+dfsg-4), which uses OpenMP;
+#           2.6.0 of Debian 13 does the same
 # Source    ATen keeps the number in an atomic that a thread reads once, when it first needs it, and hands it to OpenMP, whose
 #           number of threads belongs to the calling thread.
 # Remedy    Set it in main() before threads start, and in each thread that outlives a change.

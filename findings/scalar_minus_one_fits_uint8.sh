@@ -5,7 +5,7 @@
 #           -1 as well as 300.
 # Truth     A negative integer passes if its wrapped value stands for it: -1 is 255, -255 is 1, and -256 raises. -1.5 raises, and
 #           so does every value that an int8 cannot hold. 2.7 as int passes, as 2: "without overflow" is not "without loss".
-# Version   LibTorch 1.13.1 as Debian 12 has it (libtorch1.13 1.13.1+dfsg-4)
+# Version   LibTorch 1.13.1 as Debian 12 has it (libtorch1.13 1.13.1+dfsg-4); 2.6.0 of Debian 13 does the same
 # Source    c10's test for overflow allows negative values for unsigned targets on purpose (a comment there tells of "a - b" written
 #           as an addition); doubles are compared with the target's limits, where a negative number is below.
 # Remedy    Check the sign before item<uint8_t>(); take item<int64_t>().

@@ -4,9 +4,10 @@
 # Guess     Actors that sleep until the same instant run in the order of their creation (or of their calls). wait_for(1.0) on a
 #           computation that takes exactly 1 s returns: it is done at 1.0, not later.
 # Truth     Four sleepers of 1 s wake in the order 3, 2, 1, 0. wait_for(1.0) throws TimeoutException, though the computation's end is
-#           the same instant, and a wait right after it returns at that time. So who takes first from a mailbox, and whether
+#           the same instant. So who takes first from a mailbox, and whether
 #           a time-out strikes, hangs on ties that have no meaning in the model; results are the same in each run.
-# Version   SimGrid 3.32 as Debian 12 has it (libsimgrid3.32 3.32-2+b2)
+# Version   SimGrid 3.32 as Debian 12 has it (libsimgrid3.32 3.32-2+b2). In 4.0 of Debian 13 sleepers wake in the same reverse
+#           order, and the wait of exactly its time-out returns: so versions differ in it.
 # Source    Ends of activities are kept in a heap by date alone, and a time-out is a sleep of its own that is looked at
 #           first; the documentation promises determinism, not an order.
 # Remedy    Break ties in the model (a delay of a nanosecond each), or make the outcome independent of them; give time-outs slack.

@@ -6,7 +6,7 @@
 # Truth     SMPI distributes prime factors from the largest to the smallest over the smallest dimension so far, and does not look
 #           for the best: 36 is 9 x 4, 72 is 9 x 4 x 2, 100 is 25 x 2 x 2, 18 is 9 x 2 and 50 is 25 x 2. Many counts, all powers
 #           of two among them, are as expected. A simulated halo exchange has other neighbours and bytes than the real run.
-# Version   SimGrid 3.32 as Debian 12 has it (libsimgrid3.32 3.32-2+b2)
+# Version   SimGrid 3.32 as Debian 12 has it (libsimgrid3.32 3.32-2+b2); 4.0 of Debian 13 does the same
 # Source    The MPI standard: dimensions "set to be as close to each other as possible"; SMPI's code is the one that Open MPI
 #           had long ago.
 # Remedy    Hand the dimensions in, as from a table of one's own.
