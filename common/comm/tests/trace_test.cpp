@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/plot/plot.h"
+#include "common/testing/lost_in_viewers.h"
 #include "common/testing/message_of.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
@@ -41,17 +42,17 @@ std::vector<TraceEvent> two_ends() {
 TEST_CASE("the Chrome trace has a process per rank, a slice per end and one arrow per message") {
   const auto events = nlohmann::json::parse(chrome_trace_json(two_ends())).at("traceEvents");
   int slices = 0;
-  std::vector<std::string> arrow_ids;
+  std::vector<int> arrow_ids;
   std::vector<std::string> processes;
   for (const auto& event : events) {
     const std::string phase = event.at("ph");
-    if (event.at("pid") > 3) continue;  // in model time
+    if (event.at("pid") > 4) continue;  // in model time
     if (phase == "X") {
       ++slices;
       CHECK(event.at("args").at("bytes") == 1024);
       CHECK(event.at("args").at("round") == 5);
       CHECK_FALSE(event.at("args").contains("label"));
-      if (event.at("pid") == 0) {
+      if (event.at("pid") == 1) {
         CHECK(event.at("name") == "send to 3");
         CHECK(event.at("ts").get<double>() == doctest::Approx(250000));  // from the first event on, in microseconds
         CHECK(event.at("dur").get<double>() == doctest::Approx(250000));
@@ -73,7 +74,7 @@ TEST_CASE("the Chrome trace has everything again in model time, and the critical
   const auto events = nlohmann::json::parse(chrome_trace_json(two_ends())).at("traceEvents");
   std::vector<std::string> processes, slices;
   for (const auto& event : events) {
-    if (event.at("pid") <= 3) continue;
+    if (event.at("pid") <= 4) continue;
     if (event.at("ph") == "X") slices.push_back(event.at("name"));
     if (event.at("name") == "process_name") processes.push_back(event.at("args").at("name"));
     if (event.at("name") != "send to 3") continue;
@@ -88,9 +89,9 @@ TEST_CASE("arrows of different messages have different ids") {
   std::vector<TraceEvent> events = two_ends();
   events[1].sequence = 1;
   const auto parsed = nlohmann::json::parse(chrome_trace_json(events)).at("traceEvents");
-  std::vector<std::string> ids;
+  std::vector<int> ids;
   for (const auto& event : parsed) {
-    if (event.contains("id") && event.at("pid") <= 3) ids.push_back(event.at("id"));
+    if (event.contains("id") && event.at("pid") <= 4) ids.push_back(event.at("id"));
   }
   REQUIRE(ids.size() == 2);
   CHECK(ids[0] != ids[1]);
@@ -145,8 +146,72 @@ TEST_CASE("a computation is a slice of its own row, too, with its operation as i
   for (const auto& each : parsed) {
     if (each.at("name") == "thread_name" && each.at("tid") == row) names.push_back(each.at("args").at("name"));
   }
-  CHECK(names == std::vector<std::string>{"compute"});
+  CHECK(names == std::vector<std::string>{"rank 2 computations"});
   CHECK(contains(trace_csv({event}), "\n2,compute,-1,0,0,6,0,0,F6,,0.000000000,0.500000000,0,0,-1\n"));
+}
+
+/// A send of rank 1 from one microsecond to another, the n-th.
+TraceEvent send_of(std::uint64_t n, double start_us, double end_us) {
+  TraceEvent event;
+  event.rank = 1;
+  event.direction = Direction::kSend;
+  event.operation = "isend";
+  event.sequence = n;
+  event.start_seconds = start_us * 1e-6;
+  event.end_seconds = end_us * 1e-6;
+  return event;
+}
+
+TEST_CASE("what overlaps is in rows of its own, with names; what only touches is in one") {
+  const auto trace = nlohmann::json::parse(chrome_trace_json(
+      {send_of(0, 0, 10), send_of(1, 2, 6), send_of(2, 5, 12), send_of(3, 10, 10.3), send_of(4, 10.3, 11)}));
+  CHECK(testing::lost_in_viewers(trace) == "");
+  std::vector<std::string> rows;
+  std::map<int, double> ends;
+  for (const auto& event : trace.at("traceEvents")) {
+    if (event.at("name") == "thread_name") rows.push_back(event.at("args").at("name"));
+    CHECK(event.at("pid") > 0);
+    if (event.at("ph") != "X") continue;
+    CHECK(event.at("tid") > 0);
+    double& end = ends[event.at("tid")];
+    CHECK(end <= event.at("ts"));  // the sum of doubles, too
+    end = event.at("ts").get<double>() + event.at("dur").get<double>();
+  }
+  CHECK(rows == std::vector<std::string>{"rank 1 sends", "rank 1 sends (2)", "rank 1 sends (3)"});
+}
+
+TEST_CASE("an arrow ends in its receive, even if the message was there before") {
+  for (const double arrived : {0.5, 2.5, 4.0, -1e6}) {
+    CAPTURE(arrived);
+    TraceEvent received = send_of(0, 1, 3), next = send_of(1, 3, 4);
+    for (TraceEvent* event : {&received, &next}) {
+      event->rank = 0;
+      event->peer = 1;
+      event->direction = Direction::kRecv;
+      event->arrived_seconds = arrived * 1e-6;
+    }
+    const auto trace = nlohmann::json::parse(chrome_trace_json({send_of(0, 0, 1), send_of(1, 0, 2), received, next}));
+    CHECK(testing::lost_in_viewers(trace) == "");
+  }
+}
+
+TEST_CASE("slices that cross are lost in viewers, and arrows without a slice, a number or a beginning") {
+  const auto lost = [](const std::string& others) {
+    return testing::lost_in_viewers(nlohmann::json::parse(
+        R"({"traceEvents": [{"ph": "X", "pid": 1, "tid": 1, "ts": 0, "dur": 10}, )" + others + "]}"));
+  };
+  const std::string here = R"("pid": 1, "tid": 1, )", elsewhere = R"("pid": 1, "tid": 2, )";
+  CHECK(lost("{" + here + R"("ph": "X", "ts": 10, "dur": 5})") == "");
+  CHECK(lost("{" + here + R"("ph": "X", "ts": 5, "dur": 5})") == "");
+  CHECK(contains(lost("{" + here + R"("ph": "X", "ts": 5, "dur": 5.001})"), "1 of 2 slices and 0 of 0 ends"));
+  CHECK(lost("{" + elsewhere + R"("ph": "X", "ts": 5, "dur": 5.001})") == "");
+  const std::string begin = "{" + here + R"("ph": "s", "id": 1, "ts": 5})",
+                    end = "{" + here + R"("ph": "f", "id": 1, "ts": 5})";
+  CHECK(lost(begin + ", " + end) == "");
+  CHECK(contains(lost(end + ", " + begin), "0 of 1 slices and 1 of 2 ends"));
+  for (const char* wrong : {R"("id": 1, "ts": 10.001})", R"("id": "0>1", "ts": 5})"})
+    CHECK(contains(lost("{" + here + R"("ph": "s", )" + wrong), "1 of 1 ends"));
+  CHECK(contains(lost("{" + elsewhere + R"("ph": "s", "id": 1, "ts": 5})"), "1 of 1 ends"));
 }
 
 TEST_CASE("the table has a header and a line per end") {

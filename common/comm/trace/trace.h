@@ -52,10 +52,12 @@ struct MessageEnds {
 /// Every message of the trace once, by sender, receiver, group, tag and sequence. The events must outlive the result.
 std::vector<MessageEnds> message_ends(const std::vector<TraceEvent>& events);
 
-/// Chrome Trace Event JSON: opens in Perfetto and chrome://tracing. One process per rank, one slice per message end,
-/// per collective and per computation, one flow arrow per message. Times are relative to the first event. A trace with
-/// model time has these again as further processes, "rank 0, model time", and a row for the critical path.
-/// Source    "Trace Event Format", the Chromium project.
+/// Chrome Trace Event JSON: opens in Perfetto, speedscope and chrome://tracing. One process per rank, one slice per
+/// message end, per collective and per computation, one flow arrow per message. Viewers drop slices that overlap in a
+/// row, so there are as many rows as it takes: "rank 1 sends", "rank 1 sends (2)". Times are nanoseconds from the first
+/// event. A trace with model time has these again as further processes, "rank 0, model time", and a row for the critical
+/// path.
+/// Source    "Trace Event Format", the Chromium project; Perfetto's FAQ on overlapping events.
 std::string chrome_trace_json(const std::vector<TraceEvent>& events);
 
 /// One line per message end, after a header line; a label column if there are any labels.

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "common/comm/messages/endpoint_of.h"
+#include "common/testing/lost_in_viewers.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
 
@@ -56,6 +57,40 @@ TEST_CASE_TEMPLATE("contract: a trace holds both ends of every message", World, 
     CHECK(sent.start_seconds <= sent.end_seconds);
     CHECK(sent.start_seconds <= received.end_seconds);  // one clock for all ranks
   }
+}
+
+TEST_CASE_TEMPLATE("contract: viewers show each message of a Chrome trace, however many are under way", World,
+                   LAB_ALL_WORLDS) {
+  WorldSpec spec = world_of<World>(4);
+  spec.traced = true;
+  const auto outcome = run_ranks(spec, [](Communicator& comm) {
+    std::vector<at::Tensor> values(16);
+    std::vector<Request> requests;
+    for (int round = 0; round < 2; ++round) {
+      for (int peer = 0; peer < 4; ++peer) {
+        if (peer == comm.rank()) continue;
+        values[static_cast<std::size_t>(8 * round + peer)] = at::zeros({25});
+        requests.push_back(
+            comm.point_to_point().irecv(values[static_cast<std::size_t>(8 * round + peer)], peer, round));
+        requests.push_back(comm.point_to_point().isend(at::ones({25}), peer, round));
+      }
+    }
+    for (Request& request : requests) request.wait();
+    comm.collectives().barrier();
+    return TensorMap{};
+  });
+  REQUIRE_FALSE(outcome.failure);
+  std::vector<comm::TraceEvent> events;
+  for (const RankOutcome& rank : outcome.ranks) events.insert(events.end(), rank.trace.begin(), rank.trace.end());
+  const auto trace = nlohmann::json::parse(comm::chrome_trace_json(events));
+  CHECK(testing::lost_in_viewers(trace) == "");
+  const auto count = [&](const char* phase) {
+    return std::count_if(trace.at("traceEvents").begin(), trace.at("traceEvents").end(),
+                         [&](const auto& event) { return event.at("ph") == phase && event.at("cat") == "message"; });
+  };
+  CHECK(count("s") == 48);  // 24 messages, on two clocks
+  CHECK(count("f") == 48);
+  CHECK(count("X") == 96);
 }
 
 TEST_CASE_TEMPLATE("contract: a trace knows when a message was there, however late it was waited for", World,
