@@ -16,7 +16,7 @@ expect() { # expect WHAT CODE PATTERN: of the last sweep
 }
 sweep() {
   code=0
-  LAB_BIN_DIR=$scratch LAB_SWEEP_MIN=${least:-1} "$here/../sweep.sh" "$@" >"$scratch/out" 2>&1 || code=$?
+  LAB_BIN_DIR=$scratch LAB_SWEEP_MIN=${least:-1} "$here/sweep.sh" "$@" >"$scratch/out" 2>&1 || code=$?
 }
 # programs BODY: every lab is a script; A4's says one False, as it should.
 programs() {
