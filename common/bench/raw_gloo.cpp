@@ -6,7 +6,7 @@
 #include <chrono>
 
 #include "common/base/files.h"
-#include "common/base/loopback.h"
+#include "common/comm/rendezvous/loopback.h"
 
 namespace lab {
 namespace {

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "common/base/junit_xml.h"
 #include "common/checks/check_run.h"
+#include "common/page/junit_xml.h"
 
 namespace lab {
 

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "common/base/errors.h"
-#include "common/base/junit_xml.h"
 #include "common/course/course_tree.h"
 #include "common/course/task_progress.h"
+#include "common/page/junit_xml.h"
 
 namespace lab {
 

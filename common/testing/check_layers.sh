@@ -114,7 +114,7 @@ seam 'CLI/' '^common/cli/(app|app_names|tests/app_test)\.cpp|^common/launch/supe
 seam 'stb/' '^common/tensor/files/picture'
 seam 'c10/cuda/' '^common/tensor/meters/cuda_memory\.cpp'
 seam 'archive(_entry)?\.h[">]' '^common/(base/archive_reader|course/hand_in/archive|testing/archive_builder)'
-seam 'pugixml' '^common/(base/junit_xml|testing/junit_schema)\.cpp'
+seam 'pugixml' '^common/(page/junit_xml|testing/junit_schema)\.cpp'
 seam 'toml\+\+/' '^common/course/rubric/toml_table\.cpp'
 seam 'sodium\.h[">]' '^common/(course/rubric/(content|keyed)_hash|tensor/seeded)\.cpp'
 seam 'kainjow/' '^common/page/html_page\.cpp'

@@ -19,12 +19,12 @@
 
 #include "common/base/errors.h"
 #include "common/base/failure.h"
-#include "common/base/loopback.h"
 #include "common/base/random_token.h"
 #include "common/base/text.h"
 #include "common/comm/gloo/agent_store.h"
 #include "common/comm/gloo/lifeline.h"
 #include "common/comm/rendezvous/client.h"
+#include "common/comm/rendezvous/loopback.h"
 #include "common/comm/rendezvous/server.h"
 
 namespace lab::comm {

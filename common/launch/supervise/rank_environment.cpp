@@ -8,9 +8,9 @@
 
 #include "common/base/checksum.h"
 #include "common/base/errors.h"
-#include "common/base/loopback.h"
 #include "common/base/option_value.h"
 #include "common/base/text.h"
+#include "common/comm/rendezvous/loopback.h"
 
 namespace lab::launch {
 namespace {

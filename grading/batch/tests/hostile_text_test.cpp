@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "common/base/junit_xml.h"
 #include "common/base/text.h"
 #include "common/course/annotation.h"
+#include "common/page/junit_xml.h"
 #include "common/plot/timeline_json.h"
 #include "common/testing/junit_schema.h"
 #include "common/testing/plain_test.h"

@@ -1,4 +1,4 @@
-#include "common/base/loopback.h"
+#include "common/comm/rendezvous/loopback.h"
 
 #include <netinet/in.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-#include "common/base/junit_xml.h"
+#include "common/page/junit_xml.h"
 
 #include <set>
 
