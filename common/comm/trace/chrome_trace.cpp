@@ -71,8 +71,9 @@ void add_slices(const SliceTarget& target, std::vector<TraceEvent> events,
                 std::map<std::string, std::size_t>& arrow_ids, nlohmann::json& list) {
   using nlohmann::json;
   const auto nanoseconds = [&](double seconds) { return std::llround((seconds - target.origin_seconds) * 1e9); };
-  const auto order = [](const TraceEvent& event) {
-    return std::tuple(kind_of(event), event.start_seconds, event.end_seconds);
+  // Of those that start together the longest comes first: before it, speedscope gets lost in one that takes no time.
+  const auto order = [&](const TraceEvent& event) {
+    return std::tuple(kind_of(event), nanoseconds(event.start_seconds), -nanoseconds(event.end_seconds));
   };
   std::stable_sort(events.begin(), events.end(),
                    [&](const TraceEvent& a, const TraceEvent& b) { return order(a) < order(b); });
