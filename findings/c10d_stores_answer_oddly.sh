@@ -78,7 +78,7 @@ C++
 libraries=$root/usr/lib/x86_64-linux-gnu
 g++ -std=c++17 -O0 -w -pthread -isystem "$root/usr/include" -o "$root/tmp/stores" "$root/tmp/stores.cpp" \
   "$libraries"/{libtorch_cpu,libc10}.so.1.13 -Wl,--unresolved-symbols=ignore-in-shared-libs || exit 2
-{ echo "version $(dpkg --field "$folder"/cache/archives/libtorch1.13_*.deb Version)"; inside /tmp/stores; } | tee "$folder/output"
+{ echo "version $(dpkg --field "$folder"/cache/archives/libtorch1.13_*.deb Version)"; inside /tmp/stores || echo "ended with $?"; } | tee "$folder/output"
 cat >"$folder/expected" <<'END'
 version 1.13.1+dfsg-4
 HashStore

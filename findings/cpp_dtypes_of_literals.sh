@@ -67,7 +67,7 @@ C++
 libraries=$root/usr/lib/x86_64-linux-gnu
 g++ -std=c++17 -O1 -w -pthread -isystem "$root/usr/include" -isystem "$root/usr/include/torch/csrc/api/include" -o "$root/tmp/cpp_dtypes_of_literals" \
   "$root/tmp/cpp_dtypes_of_literals.cpp" "$libraries"/{libtorch_cpu,libc10}.so.1.13 -Wl,--unresolved-symbols=ignore-in-shared-libs || exit 2
-{ echo "version $(dpkg --field "$folder"/cache/archives/libtorch1.13_*.deb Version)"; inside /tmp/cpp_dtypes_of_literals; } | tee "$folder/output"
+{ echo "version $(dpkg --field "$folder"/cache/archives/libtorch1.13_*.deb Version)"; inside /tmp/cpp_dtypes_of_literals || echo "ended with $?"; } | tee "$folder/output"
 cat >"$folder/expected" <<'END'
 version 1.13.1+dfsg-4
 at::tensor({1, 2}): Int

@@ -58,7 +58,7 @@ C++
 libraries=$root/usr/lib/x86_64-linux-gnu
 g++ -std=c++17 -O1 -w -pthread -isystem "$root/usr/include" -isystem "$root/usr/include/torch/csrc/api/include" -o "$root/tmp/cumsum_is_more_exact_than_sum" \
   "$root/tmp/cumsum_is_more_exact_than_sum.cpp" "$libraries"/{libtorch_cpu,libc10}.so.1.13 -Wl,--unresolved-symbols=ignore-in-shared-libs || exit 2
-{ echo "version $(dpkg --field "$folder"/cache/archives/libtorch1.13_*.deb Version)"; inside /tmp/cumsum_is_more_exact_than_sum; } | tee "$folder/output"
+{ echo "version $(dpkg --field "$folder"/cache/archives/libtorch1.13_*.deb Version)"; inside /tmp/cumsum_is_more_exact_than_sum || echo "ended with $?"; } | tee "$folder/output"
 cat >"$folder/expected" <<'END'
 version 1.13.1+dfsg-4
 1000 times 0.1f: cumsum's last is the rounded exact sum; sum is another number

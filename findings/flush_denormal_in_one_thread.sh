@@ -70,7 +70,7 @@ C++
 libraries=$root/usr/lib/x86_64-linux-gnu
 g++ -std=c++17 -O1 -w -pthread -isystem "$root/usr/include" -isystem "$root/usr/include/torch/csrc/api/include" -o "$root/tmp/flush_denormal_in_one_thread" \
   "$root/tmp/flush_denormal_in_one_thread.cpp" "$libraries"/{libtorch_cpu,libc10}.so.1.13 -Wl,--unresolved-symbols=ignore-in-shared-libs || exit 2
-{ echo "version $(dpkg --field "$folder"/cache/archives/libtorch1.13_*.deb Version)"; inside /tmp/flush_denormal_in_one_thread; inside /tmp/flush_denormal_in_one_thread first; } | tee "$folder/output"
+{ echo "version $(dpkg --field "$folder"/cache/archives/libtorch1.13_*.deb Version)"; inside /tmp/flush_denormal_in_one_thread || echo "ended with $?"; inside /tmp/flush_denormal_in_one_thread first || echo "ended with $?"; } | tee "$folder/output"
 cat >"$folder/expected" <<'END'
 version 1.13.1+dfsg-4
 before: 200000 of 200000 are still denormal, from element 0 on

@@ -97,7 +97,7 @@ int main() {
 C++
 dpkg --field "$folder"/cache/archives/libgloo0_*.deb >"$folder/about"
 g++ -std=c++17 -O1 -w -pthread -isystem "$root/usr/include" -o "$root/tmp/gloo_reduce_overwrites_every_rank" "$root/tmp/gloo_reduce_overwrites_every_rank.cpp" "$root/usr/lib/libgloo.so.0" -Wl,--unresolved-symbols=ignore-in-shared-libs || exit 2
-{ echo "version $(sed -n "s/^Version: //p" "$folder/about")"; inside /tmp/gloo_reduce_overwrites_every_rank; } | tee "$folder/output"
+{ echo "version $(sed -n "s/^Version: //p" "$folder/about")"; inside /tmp/gloo_reduce_overwrites_every_rank || echo "ended with $?"; } | tee "$folder/output"
 cat >"$folder/expected" <<'END'
 version 0.0~git20220518.5b14351-3
 ranks 0 to 3 have 1, 2, 3, 4; root 0; outputs were -1

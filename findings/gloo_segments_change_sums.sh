@@ -117,7 +117,7 @@ int main() {
 C++
 dpkg --field "$folder"/cache/archives/libgloo0_*.deb >"$folder/about"
 g++ -std=c++17 -O1 -w -pthread -isystem "$root/usr/include" -o "$root/tmp/gloo_segments_change_sums" "$root/tmp/gloo_segments_change_sums.cpp" "$root/usr/lib/libgloo.so.0" -Wl,--unresolved-symbols=ignore-in-shared-libs || exit 2
-{ echo "version $(sed -n "s/^Version: //p" "$folder/about")"; inside /tmp/gloo_segments_change_sums; } | tee "$folder/output"
+{ echo "version $(sed -n "s/^Version: //p" "$folder/about")"; inside /tmp/gloo_segments_change_sums || echo "ended with $?"; } | tee "$folder/output"
 cat >"$folder/expected" <<'END'
 version 0.0~git20220518.5b14351-3
 3 ranks, 1000 elements, large segments: 1 in 334-667

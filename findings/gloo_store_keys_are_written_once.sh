@@ -62,7 +62,7 @@ int main() {
 C++
 dpkg --field "$folder"/cache/archives/libgloo0_*.deb >"$folder/about"
 g++ -std=c++17 -O1 -w -pthread -isystem "$root/usr/include" -o "$root/tmp/gloo_store_keys_are_written_once" "$root/tmp/gloo_store_keys_are_written_once.cpp" "$root/usr/lib/libgloo.so.0" -Wl,--unresolved-symbols=ignore-in-shared-libs || exit 2
-{ echo "version $(sed -n "s/^Version: //p" "$folder/about")"; inside /tmp/gloo_store_keys_are_written_once; } | tee "$folder/output"
+{ echo "version $(sed -n "s/^Version: //p" "$folder/about")"; inside /tmp/gloo_store_keys_are_written_once || echo "ended with $?"; } | tee "$folder/output"
 cat >"$folder/expected" <<'END'
 version 0.0~git20220518.5b14351-3
 HashStore: set to a, then to b: throws, and is a

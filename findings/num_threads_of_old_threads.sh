@@ -78,7 +78,7 @@ C++
 libraries=$root/usr/lib/x86_64-linux-gnu
 g++ -std=c++17 -O1 -w -fopenmp -pthread -isystem "$root/usr/include" -isystem "$root/usr/include/torch/csrc/api/include" -o "$root/tmp/num_threads_of_old_threads" \
   "$root/tmp/num_threads_of_old_threads.cpp" "$libraries"/{libtorch_cpu,libc10}.so.1.13 -Wl,--unresolved-symbols=ignore-in-shared-libs || exit 2
-{ echo "version $(dpkg --field "$folder"/cache/archives/libtorch1.13_*.deb Version)"; inside /tmp/num_threads_of_old_threads; } | tee "$folder/output"
+{ echo "version $(dpkg --field "$folder"/cache/archives/libtorch1.13_*.deb Version)"; inside /tmp/num_threads_of_old_threads || echo "ended with $?"; } | tee "$folder/output"
 cat >"$folder/expected" <<'END'
 version 1.13.1+dfsg-4
 main after its set_num_threads(2): get_num_threads() 2, a loop uses 2

@@ -56,7 +56,7 @@ int main(void) {
 C
 library=$root/usr/lib/x86_64-linux-gnu/openblas-pthread/libopenblas.so.0
 gcc -O1 -o "$root/tmp/nan" "$root/tmp/nan.c" "$library" -lm -Wl,--unresolved-symbols=ignore-in-shared-libs || exit 2
-inside /tmp/nan | tee "$folder/output"
+{ inside /tmp/nan || echo "ended with $?"; } | tee "$folder/output"
 cat >"$folder/expected" <<'END'
 version OpenBLAS 0.3.21
 NaN, 1, infinity scaled by 0: sscal 0 0 0, dscal 0 0 0

@@ -61,7 +61,7 @@ C++
 libraries=$root/usr/lib/x86_64-linux-gnu
 g++ -std=c++17 -O1 -w -pthread -isystem "$root/usr/include" -isystem "$root/usr/include/torch/csrc/api/include" -o "$root/tmp/scalar_minus_one_fits_uint8" \
   "$root/tmp/scalar_minus_one_fits_uint8.cpp" "$libraries"/{libtorch_cpu,libc10}.so.1.13 -Wl,--unresolved-symbols=ignore-in-shared-libs || exit 2
-{ echo "version $(dpkg --field "$folder"/cache/archives/libtorch1.13_*.deb Version)"; inside /tmp/scalar_minus_one_fits_uint8; } | tee "$folder/output"
+{ echo "version $(dpkg --field "$folder"/cache/archives/libtorch1.13_*.deb Version)"; inside /tmp/scalar_minus_one_fits_uint8 || echo "ended with $?"; } | tee "$folder/output"
 cat >"$folder/expected" <<'END'
 version 1.13.1+dfsg-4
 300 to uint8_t: raises

@@ -69,7 +69,7 @@ int main(void) {
 C
 gcc -O1 -w -D_GNU_SOURCE -isystem "$root/usr/include" -o "$root/tmp/rules" "$root/tmp/rules.c" \
   "$root"/usr/lib/x86_64-linux-gnu/libseccomp.so.2 || exit 2
-inside /tmp/rules | tee "$folder/output"
+{ inside /tmp/rules || echo "ended with $?"; } | tee "$folder/output"
 cat >"$folder/expected" <<'END'
 version 2.5.4
 socket with 2 <= argument 0 <= 5: EINVAL

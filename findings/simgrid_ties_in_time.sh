@@ -75,7 +75,7 @@ g++ -std=c++17 -O0 -w -isystem "$root/usr/include" -o "$root/tmp/ties" "$root/tm
   "$root/usr/lib/x86_64-linux-gnu/libsimgrid.so.3.32" -Wl,--unresolved-symbols=ignore-in-shared-libs || exit 2
 {
   echo "version $(dpkg --field "$folder"/cache/archives/libsimgrid3.32_*.deb Version)"
-  inside /tmp/ties
+  inside /tmp/ties || echo "ended with $?"
 } 2>"$folder/errors" | tee "$folder/output" || { cat "$folder/errors" >&2; exit 2; }
 cat >"$folder/expected" <<'END'
 version 3.32-2+b2
