@@ -11,7 +11,9 @@ namespace lab::comm {
 /// between any two hosts (half of it on the sender's uplink, half on the receiver's downlink), beta =
 /// 1 / bytes_per_second, so n payload bytes take alpha + n beta; headers are free. Links are full duplex: concurrent
 /// sends share a host's uplink equally, receives share its downlink, and the two directions do not affect each other.
-/// On the other platforms both numbers apply to each single link, and a message crosses several.
+/// On the other platforms both numbers apply to each single link, and a message crosses several. There, and with several
+/// ranks per host, messages share a link by the inverse of their latencies: of one over twice as many links as another,
+/// a link carries half as much (SimGrid's model CM02, in 3.32 and 4.0).
 /// Example   10 us and 1.25 GB/s: 1,250 bytes take 11 us; sent to two hosts at once, 12 us
 ///
 /// With several ranks per host, r / ranks_per_host is the number of rank r's host. A message inside a host takes

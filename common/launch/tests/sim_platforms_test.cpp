@@ -47,6 +47,24 @@ TEST_CASE("sim: farther is slower where hops count") {
   CHECK(time_to("dragonfly", 63) >= 3 * kAlpha);
 }
 
+TEST_CASE("sim: messages share a link by the inverse of their latencies") {
+  constexpr std::int64_t kBytes = 1000000;
+  const auto outcome = timed(32,
+                             [&](PointToPoint& p2p) {
+                               if (p2p.rank() == 0) {
+                                 Request near = p2p.isend(bytes_on_meta(kBytes), 1);
+                                 Request far = p2p.isend(bytes_on_meta(kBytes), 16);
+                                 near.wait();
+                                 far.wait();
+                               }
+                               if (p2p.rank() == 1 || p2p.rank() == 16) p2p.recv(bytes_on_meta(kBytes), 0);
+                             },
+                             {"fat-tree", kAlpha, 1 / kBeta});
+  // Over 2 links and 4: from 2 alpha on rank 0's link carries the near message, from 4 alpha on two thirds of it.
+  CHECK(is_exactly(seconds_of_rank(outcome, 1), kAlpha + 1.5 * kBytes * kBeta));
+  CHECK(is_exactly(seconds_of_rank(outcome, 16), 2 * kAlpha + 2 * kBytes * kBeta));
+}
+
 TEST_CASE("sim: ranks of one host are near, and share its link to the others") {
   comm::SimNetwork network{"star", kAlpha, 1 / kBeta};
   network.ranks_per_host = 3;

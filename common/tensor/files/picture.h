@@ -15,8 +15,9 @@ constexpr int64_t kMaxPictureSamples = int64_t{1} << 28;  ///< 9459 x 9459 pixel
 /// Errors    ContractError: another dtype, shape or device, more than kMaxPictureSamples
 void check_picture(const at::Tensor& picture);
 
-/// The picture in a PNG or JPEG file; the ending of its name does not matter. Grey becomes three equal samples, 16
-/// bits per sample become 8, and transparency is dropped, as PIL's convert("RGB") does.
+/// The picture in a PNG or JPEG file; the ending of its name does not matter. Grey becomes three equal samples, of 16
+/// bits per sample the upper 8 remain, and transparency is dropped, as by PIL's convert("RGB"), which, however, makes all
+/// 16-bit grey above 255 white (9.4 and 11.1). A rotation in EXIF data is ignored.
 /// Errors    UsageError: cannot be read; empty; neither PNG nor JPEG; truncated; a kind that the decoder does not know,
 ///           or detectable damage (a PNG's always is, a JPEG has no checksums); more than kMaxPictureSamples
 at::Tensor read_picture(const std::string& path);
