@@ -16,11 +16,14 @@ parts() {
 }
 
 # best_name NAME...: of several packages the first, if it is installed; else the first that apt knows of, which takes apt a
-# second; else one that is installed; else the first.
+# second, or none at "-"; else one that is installed; else the first.
 best_name() {
   local name
   if [[ $# != 1 && $(not_installed "$1") ]]; then
-    for name; do ! apt-cache show "$name" >/dev/null 2>&1 || { echo "$name"; return; }; done
+    for name; do
+      [[ $name != - ]] || return 0
+      ! apt-cache show "$name" >/dev/null 2>&1 || { echo "$name"; return; }
+    done
     for name; do [[ $(not_installed "$name") ]] || { echo "$name"; return; }; done
   fi
   echo "$1"

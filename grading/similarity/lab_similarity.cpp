@@ -123,7 +123,9 @@ std::map<std::string, std::set<std::string>> given_lines(const std::string& sour
 LabSimilarity compare_lab(const std::string& lab, const std::vector<StudentCode>& hand_ins,
                           const std::set<std::string>& given, const Sandbox& sandbox) {
   if (!is_in_path("sim_c++"))
-    throw UsageError("comparing hand-ins needs sim_c++; hint: apt-get install similarity-tester");
+    throw UsageError(
+        "comparing hand-ins needs sim_c++; hint: apt-get install similarity-tester; Debian 13 takes Debian 12's "
+        "package");
   LabSimilarity similarity;
   similarity.lab = lab;
   const launch::RunDirectory folder;

@@ -2,6 +2,7 @@
 # Compares a class as an instructor would: a copy under other names among independent solutions, groups, earlier versions,
 # broken and hostile hand-ins. Needs LAB_SOURCE_DIR, and labgrade in LAB_BIN_DIR.
 source "$LAB_SOURCE_DIR/common/testing/program_checks.sh"
+type -P sim_c++ >/dev/null || { skip "sim_c++ is not installed"; exit 77; }
 root=$LAB_SOURCE_DIR class=$scratch/class out=$scratch/results
 independent=$root/grading/similarity/tests/independent
 mkdir -p "$class"
