@@ -53,7 +53,7 @@ for name in torchrun mpirun srun; do
     continue
   fi
   case $name in
-    torchrun) run "${torchrun[@]}" --standalone --nproc_per_node 4 "$program" ;;
+    torchrun) run "${torchrun[@]}" "${rendezvous[@]}" --nproc_per_node 4 "$program" ;;
     mpirun) run "${mpirun[@]}" -n 4 "$program" ;;
     srun) run srun -n 4 "$program" ;;
   esac

@@ -90,10 +90,10 @@ doctor_cpu() {
 doctor_torchrun() {
   local program packages
   program=$(command -v torchrun) && [[ $(dpkg-query -S "$(readlink -f -- "$program")" 2>/dev/null) == python3-torch* ]] || return 0
-  packages=$(dpkg-query -W -f '${Version} ${Depends}\n' python3-torch 'libtorch[0-9]*' 2>/dev/null || true)
+  packages=$(dpkg-query -W -f '${Version} ${Depends}\n' python3-torch 'libtorch[0-9]*' 2>/dev/null | grep '^[0-9]' || true)  # the others are not installed
   [[ $packages != *libuv* ]] && printf '2.4\n%s\n' "${packages%%[ +-]*}" | sort -VC || return 0
-  row missing torchrun "optional: its LibTorch ${packages%%[ +-]*} is built without libuv, so it starts only with its rendezvous in a new FILE" \
-    "TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 torchrun --no_python --rdzv_backend c10d --rdzv_conf store_type=file --rdzv_endpoint FILE --nproc_per_node 4 PROGRAM"
+  row missing torchrun "optional: its LibTorch ${packages%%[ +-]*} is built without libuv, so it starts only with its rendezvous in a file" \
+    "TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 torchrun --no_python --rdzv_backend c10d --rdzv_conf store_type=file --nproc_per_node 4 PROGRAM"
 }
 
 doctor_machine() {

@@ -70,14 +70,20 @@ explains_itself() {
 # launcher NAME: true if the launcher can start a program here.
 launcher() {
   case $1 in
-    torchrun) command -v torchrun >/dev/null && timeout 60 "${torchrun[@]}" --standalone --nproc_per_node 1 true >/dev/null 2>&1 ;;
-    mpirun) command -v mpirun >/dev/null && timeout 60 "${mpirun[@]}" -n 1 true >/dev/null 2>&1 ;;
-    srun) command -v srun >/dev/null && timeout 60 srun -n 1 true >/dev/null 2>&1 ;;
+    torchrun)
+      starts "${torchrun[@]}" "${rendezvous[@]}" --nproc_per_node 1 && return
+      rendezvous=(--rdzv_backend c10d --rdzv_conf store_type=file)  # a build without libuv, such as Debian 13's
+      export TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1
+      starts "${torchrun[@]}" "${rendezvous[@]}" --nproc_per_node 1 ;;
+    mpirun) starts "${mpirun[@]}" -n 1 ;;
+    srun) starts srun -n 1 ;;
   esac
 }
+starts() { command -v "$1" >/dev/null && timeout 120 "$@" true >/dev/null 2>&1; }
 # The last two options say something about a rank 9, which is not there: by default, Debian 12's torchrun looks up members
 # 0 and 3 of an enumeration of flags over which Python 3.11 no longer iterates.
 torchrun=(torchrun --no_python --log_dir "$scratch/torchrun" --redirects 9:1 --tee 9:1)
+rendezvous=(--standalone)
 mpirun=(mpirun --oversubscribe)
 [[ $EUID != 0 ]] || mpirun+=(--allow-run-as-root)
 

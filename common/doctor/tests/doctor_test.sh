@@ -52,9 +52,9 @@ says "--libtorch without a folder" "--libtorch needs a folder"
 on_machine prefix here
 says "a prefix where there is no apt" "prefix unpacks Debian's packages, and there is no apt-get here"
 
-# torchrun's package, its version, and what it and LibTorch depend on.
+# torchrun's package, its version, and what it and LibTorch depend on; before it, a package that is not installed.
 for torch in '2.6.0+dfsg-7 libc6' '2.6.0+dfsg-7 libc6, libuv1t64' '1.13.1+dfsg-4 libc6'; do
-  machine torchrun=true "dpkg-query=case \$1 in -S) echo 'python3-torch: /usr/bin/torchrun' ;; *) echo '$torch' ;; esac"
+  machine torchrun=true "dpkg-query=case \$1 in -S) echo 'python3-torch: /usr/bin/torchrun' ;; *) printf ' \\n%s\\n' '$torch' ;; esac"
   on_machine doctor
   named=$(grep -c 'LibTorch 2.6.0 is built without libuv' "$scratch/out")
   verdict "$([[ $named == "$([[ $torch == 2.6*libc6 ]] && echo 1 || echo 0)" ]]; echo $?)" "a torchrun of $torch: named $named times"

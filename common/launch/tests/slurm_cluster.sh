@@ -36,6 +36,8 @@ SlurmdLogFile=$scratch/%n.log
 NodeName=node[0-3] NodeHostName=localhost Port=[$((port + 1))-$((port + 4))] CPUs=1
 PartitionName=lab Nodes=ALL Default=YES
 END
+  # 24.11 does not start without cgroups, if it may have any; 22.05 does, and does not know this line.
+  [[ $(slurmd -V) == *' 22.'* ]] || echo CgroupPlugin=disabled >"$scratch/cgroup.conf"
   export SLURM_CONF=$scratch/slurm.conf
   daemon munged --foreground --socket="$scratch/munge.socket" --key-file="$scratch/munge.key" \
     --pid-file="$scratch/munge.pid" --log-file="$scratch/munge.log" --seed-file="$scratch/munge.seed"

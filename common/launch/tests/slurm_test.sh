@@ -52,6 +52,15 @@ done
 ends_with_cause "from elsewhere" "^run.sh: .* is not there: submit from the project's root"
 a_failed_rank_ends_the_run
 
+# srun_ends_with CODE RANKS: the code of a run whose ranks do this.
+srun_ends_with() {
+  run srun -N 4 -n 4 bash -c "case \$SLURM_PROCID in $2 esac"
+  verdict "$([[ $code == "$1" ]]; echo $?)" "srun's code of $2: $code, expected $1"
+}
+srun_ends_with 200 '0) exit 3 ;; 1) exit 200 ;;'
+srun_ends_with 137 '0) exit 200 ;; 1) kill -KILL $$ ;;'
+srun_ends_with 143 '0) kill -TERM $$ ;; 1) kill -KILL $$ ;;'
+
 lab=${labs[0]} program=$bin/${labs[0]}
 run srun -N 1 -n 4 --overcommit "$program"
 is_right "4 ranks on one node" "$lab"

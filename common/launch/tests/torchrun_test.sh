@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every lab under torchrun, also restarted by it, with either rendezvous; failures.
+# Every lab under torchrun, also restarted by it, with either rendezvous, or the one that it has without libuv; failures.
 source "$(dirname -- "$(readlink -f -- "$0")")/launchers.sh"
 launcher torchrun || { skip "torchrun is not installed or does not start programs here"; exit 77; }
 told_by=torchrun rank_variable=RANK names_killed='Signal 9 \(SIGKILL\) received'
@@ -7,9 +7,9 @@ standalone=''
 
 # Without --standalone, torchrun itself listens at the master port: some port, in case 29500 is taken.
 launch() {
-  local rendezvous=(--master_port $((20000 + RANDOM % 10000)))
-  [[ ! $standalone ]] || rendezvous=(--standalone)
-  run "${torchrun[@]}" --monitor_interval 1 "${rendezvous[@]}" --nproc_per_node 4 "$bin/$1" "${@:2}"
+  local meet=("${rendezvous[@]}")
+  [[ ${meet[0]} != --standalone || $standalone ]] || meet=(--master_port $((20000 + RANDOM % 10000)))
+  run "${torchrun[@]}" --monitor_interval 1 "${meet[@]}" --nproc_per_node 4 "$bin/$1" "${@:2}"
 }
 
 every_lab_is_right
@@ -27,6 +27,8 @@ is_right_restarted() { # is_right_restarted LAB
   is_right "$1, restarted${standalone:+, }$standalone" "$1"
 }
 for lab in "${labs[@]}"; do is_right_restarted "$lab"; done
-standalone=--standalone
-is_right_restarted "${labs[0]}"
+if [[ ${rendezvous[0]} == --standalone ]]; then
+  standalone=--standalone
+  is_right_restarted "${labs[0]}"
+fi
 finish
