@@ -4,9 +4,8 @@
 # Guess     A collective whose ranks pass different shapes, dtypes or operations raises an error on each of them.
 # Truth     Only bytes are compared, and only in one direction. Equal bytes of another shape or dtype are taken as they
 #           are, also in a sum; a message shorter than its receive fills the beginning and leaves the rest as it was; of
-#           two operations, each is used for half of the elements. Without a script: a message longer than its receive
-#           ends the receiving process by an uncaught C++ exception, and of an all-reduce of different sizes one rank
-#           returns while the other waits until its time-out.
+#           two operations, each is used for half of the elements. Without a script: other mismatches end
+#           a process by an uncaught C++ exception, or leave it waiting until its time-out.
 # Version   PyTorch 2.6.0 as Debian 13 has it (python3-torch 2.6.0+dfsg-7)
 # Source    Gloo's messages carry a length, and no dtype, shape or operation; c10d's Gloo backend compares the tensors
 #           of one rank with each other, not those of the ranks.
