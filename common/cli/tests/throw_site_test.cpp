@@ -66,7 +66,10 @@ TEST_CASE("throw site: a loop that takes all memory is found, though the allocat
   if (std::getenv(kIsChild) == nullptr) {
     if (skipped()) return;
     // A process that has not read its line tables.
-    const lab::ProgramEnd end = lab::run_program({{lab::own_program(), "-tc=*takes all memory*"}, {{kIsChild, "1"}}});
+    lab::ProcessSpec again;
+    again.argv = {lab::own_program(), "-tc=*takes all memory*"};
+    again.environment = {{kIsChild, "1"}};
+    const lab::ProgramEnd end = lab::run_program(again);
     CHECK_MESSAGE(end.well(), end.out);
     return;
   }
