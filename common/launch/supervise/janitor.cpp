@@ -70,13 +70,15 @@ void wait_for_end(int process, int pipe) {
   ::prctl(PR_SET_NAME, "janitor");
   wait_for_end(process, pipe);
   // The folder first: once it is gone nobody moves into it, and who was there is found by the name that it had. Killed
-  // processes may still write for a moment.
+  // processes may still write for a moment, and one that just becomes another program has no environment to be read: only
+  // two looks in a row that find nothing are believed.
   std::error_code ignored;
-  for (int turn = 0; turn < 50; ++turn) {
+  for (int turn = 0, num_quiet = 0; turn < 50; ++turn) {
     fs::remove_all(folder, ignored);
     const bool is_gone = !fs::exists(folder, ignored);
-    if (!kill_those_of(folder) && is_gone) break;
-    ::usleep(20'000);
+    num_quiet = !kill_those_of(folder) && is_gone ? num_quiet + 1 : 0;
+    if (num_quiet == 2) break;
+    ::usleep(num_quiet == 1 ? 5'000 : 20'000);
   }
   ::_exit(0);
 }

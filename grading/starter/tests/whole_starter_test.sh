@@ -31,7 +31,7 @@ without_figures() {
   sed -E "s|$starter\b|STARTER|g; s|/root/starter\b|STARTER|g"'
     s/[0-9]+\.[0-9]+/#/g; s/waiting [0-9]+ %/waiting # %/; s/\b[0-9]+ (s\b|job)/# \1/g; s/Rank [0-9] initialized on .*/Rank # initialized/
     s/task a4\.[a-z_]* is not/task a4.# is not/; s/\.(md|cpp):[0-9]+/.\1:#/g
-    /^lab: (installing|packages installed|configuring|building:)|^  (sudo )?apt-get |^ *[0-9]+ +#  .*#$/d'
+    /^lab: (installing|packages installed|configuring|building:)|^(lab: )?  (sudo )?apt-get |^ *[0-9]+ +#  .*#$/d'
 }
 # prints NAME CODE COMMAND WHAT: lab COMMAND ends with CODE, and prints whole_starter/NAME.txt.
 prints() {
