@@ -74,7 +74,7 @@ TestSummary summary_of(const CourseTree& tree, const CombinedResults& results) {
   for (const auto& [task, state] : states) {  // what is left are checks of provided files
     if (state != State::kWrong) continue;
     is_wrong = true;
-    summary.text += fmt::format("{} is wrong, and is no task of yours: was a provided file changed?\n", task);
+    summary.text += fmt::format("{} is wrong, and is not one of your tasks: was a provided file changed?\n", task);
   }
   summary.text += all.text() + "\n";
   if (is_wrong)

@@ -59,7 +59,7 @@ TEST_CASE("problems and provided files that are wrong are told, and count as wro
   const TestSummary summary = summary_with(kRight, kRight, kRight, kWrong);
   CHECK(summary.text ==
         "a0_pipes: 3 of 3 tasks solved\n"
-        "a0.given is wrong, and is no task of yours: was a provided file changed?\n"
+        "a0.given is wrong, and is not one of your tasks: was a provided file changed?\n"
         "3 of 3 tasks solved\n");
   CHECK(summary.exit_code == ExitCode::kMismatch);
   const TestSummary refused = summary_with(kRight, kRight, kRight, "", "the grading would refuse a file");
