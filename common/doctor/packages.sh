@@ -129,7 +129,7 @@ command_prefix() {
   done < <(find "$folder" -name '*.so*' -xtype l -print0)
   # Where a library has a RUNPATH of its own, what it needs is not searched for where the program says.
   while IFS= read -r -d '' archive; do
-    ! readelf -d "$archive" 2>/dev/null | grep -q RUNPATH || PATH=$folder/usr/bin:$PATH patchelf --remove-rpath "$archive"
+    ! grep -q RUNPATH <<<"$(readelf -d "$archive" 2>/dev/null)" || PATH=$folder/usr/bin:$PATH patchelf --remove-rpath "$archive"
   done < <(find "$folder" -name '*.so*' -type f -print0)
   say "unpacked; from now on: export LAB_PREFIX=$folder"
 }

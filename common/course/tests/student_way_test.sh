@@ -36,7 +36,7 @@ screen() { "${terminal[@]}" capture-pane -pJ -S - -t way | sed -e :a -e '/^\n*$/
 shows() {
   local _
   for _ in $(seq 600); do
-    screen | grep -qE -- "$1" && return
+    grep -qE -- "$1" <<<"$(screen)" && return
     sleep 0.1
   done
   return 1
@@ -129,7 +129,7 @@ expect "what the grading would refuse is refused here" "$lab check a0.pipe" 1 \
   '^lab: not checked, since nothing in it would count: a0_pipes/student/pipe.cpp'
 expect "... and only the other files' tasks are checked" "$lab check a0 2>&1 | grep -oE '^a0.[a-z]+: ' | sort -u" 0 \
   '^a0.valve: '
-verdict "$(screen | grep -q '^a0.pipe: '; [[ $? == 1 ]]; echo $?)" "... and not its own"
+verdict "$(grep -q '^a0.pipe: ' <<<"$(screen)"; [[ $? == 1 ]]; echo $?)" "... and not its own"
 save 'int id() __asm__("getpid"); return id() == 0 ? 0 : water;'
 expect "what nobody has listed is a note" "$lab check a0.pipe" 0 '^a0_pipes/student/pipe.cpp:4: note: getpid is not on the list'
 save 'return water + 1;'
@@ -171,7 +171,7 @@ verdict "$(grep -q 'a run of pipes' "$tree/a0_pipes/a0_pipes.log"; echo $?)" "..
 rm "$tree/a0_pipes/a0_pipes.log"
 (cd / && "$tree/a0_pipes/run.sh")
 expect "a run that is started elsewhere leaves its log where submit looks" "$lab submit a0" 0 'the hand-in is complete: 4 files'
-verdict "$(! screen | grep -q 'running a0_pipes'; echo $?)" "... which starts none"
+verdict "$(! grep -q 'running a0_pipes' <<<"$(screen)"; echo $?)" "... which starts none"
 rm "$tree/.lab-identity"
 expect "submit does not ask where there is no terminal" "$lab submit a0 </dev/null" 0 'does not say whose it is; hint: lab submit --name'
 expect "... where options say it" "$lab submit a0 --name Ada --id=s1 </dev/null" 0 '^handing in as Ada .s1.'

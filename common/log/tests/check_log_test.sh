@@ -64,5 +64,5 @@ says "a command's log" 0 ': accepted'
 run "$program" vae "$scratch/modules.log" --nproc 2 -- modules
 says "... compared with another's" 1 'missing before here'
 
-verdict "$(! ldd "$program" | grep -qE 'lib(torch|c10|gloo|archive)'; echo $?)" "it is linked with none of the labs' libraries"
+verdict "$(! grep -qE 'lib(torch|c10|gloo|archive)' <<<"$(ldd "$program")"; echo $?)" "it is linked with none of the labs' libraries"
 finish
