@@ -20,7 +20,7 @@ LabStep update_step(const Case& baseline) {
     run.print(kBaselineText);
     const CaseResult result = run_case(baseline, run.calls, run.comm, run.options.seed, run.device);
     run.save(baseline, result);
-    const Comparison moved = compare(result.actual.at("initial"), result.actual.at("updated"));
+    const Comparison moved = compare(result.record.results.at("initial"), result.record.results.at("updated"));
     run.out.match({baseline.prefix, 0, moved.close, moved.max_diff, moved.mean_diff}, log::Expect::kDiffer);
   };
   step.expect = [baseline](log::LogExpectation& log) {

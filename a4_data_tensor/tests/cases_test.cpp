@@ -81,7 +81,7 @@ TEST_CASE("sizes that do not divide are refused on every rank, with the numbers"
     const std::vector<Case> cases = handout_cases({});
     const auto outcome = launch::run_ranks(threads(3), launch::RankBody([&](Communicator& comm, launch::RankOutcome&) {
                                              for (const Case& test_case : cases) {
-                                               if (test_case.name == name) perform_case(test_case, calls(), comm, 42);
+                                               if (test_case.name == name) run_case(test_case, calls(), comm, 42);
                                              }
                                            }));
     REQUIRE(outcome.failure);

@@ -408,12 +408,11 @@ TEST_CASE("wrong: every rank does the whole work; right numbers, but nothing is 
   };
   // Given the whole weights, as no judged rank is.
   const auto symptom_with_all = [](const std::string& name, const TaskCall& call) {
-    return testing::symptom_id(testing::judged(changed(name,
-                                                       [](Case& one) {
-                                                         one.keep_own_part = nullptr;
-                                                         one.bounds = nullptr;
-                                                       }),
-                                               call, 4));
+    const Case whole = changed(name, [](Case& one) {
+      one.keep_own_part = nullptr;
+      one.bounds = nullptr;
+    });
+    return testing::judged(whole, call, 4).symptom.id;
   };
   CHECK(symptom_with_all("InputGrad", [&](Communicator& comm, const CaseInputs& inputs) {
           const at::Tensor x = leaf(inputs, "input.x"), weight = leaf(inputs, "weight.W");

@@ -83,7 +83,7 @@ class Verdict {
     }
     if (run_.options.save_dir.empty()) return;
     result_.expected[name] = expected;
-    result_.actual[name] = actual;
+    result_.record.results[name] = actual;
   }
 
   /// An input from which the results can be recomputed, for --save.

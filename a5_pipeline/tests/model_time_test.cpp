@@ -110,8 +110,8 @@ TEST_CASE("one stage after the other is refused, although all results and messag
 
 TEST_CASE("the suite's README quotes what lab check says of that") {
   const std::string task = "a5.all_forward_all_backward";
-  const std::vector<TaskCheck> checks =
-      run_checks(named_cases(all_cases(), task, "check"), {{task, call_with({1})}}, threads(4), 1234);
+  const std::vector<TaskOutcome> checks =
+      outcomes_of(run_checks(named_cases(all_cases(), task, "check"), {{task, call_with({1})}}, threads(4), 1234));
   REQUIRE(checks.size() == 1);
   std::string quoted;
   for (const std::string& line : lines_of(check_text(checks.front()))) quoted += "    " + line;

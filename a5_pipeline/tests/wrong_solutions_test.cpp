@@ -306,7 +306,7 @@ TEST_CASE("a wrong entry of a table is described by what was asked there") {
       entry.add_(1);
       return results;
     };
-    return testing::judged(test_case, call, 1).reason();
+    return testing::judged(test_case, call, 1).reason;
   };
   CHECK(
       contains(reason("CompareOutputs", "verdicts", {2}), "[2] (the last micro-batch off; 1: they match): expected 0"));

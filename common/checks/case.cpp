@@ -13,6 +13,7 @@
 #include "common/base/failure.h"
 #include "common/base/text.h"
 #include "common/comm/messages/model_time.h"
+#include "common/rank/perform_and_keep.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/describe.h"
 
@@ -216,20 +217,14 @@ bool is_asked(const Case& test_case, int rank) {
 CaseInputs judged_inputs(const Case& test_case, const CasePlace& place) {
   CaseInputs inputs = test_case.inputs(place);
   if (test_case.keep_own_part) test_case.keep_own_part(place, inputs.tensors);
+  inputs.task = test_case.task;
+  inputs.name = test_case.name;
   return inputs;
 }
 
-CaseRun perform_case(const Case& test_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
-                     at::Device device) {
-  CaseInputs inputs = judged_inputs(test_case, {comm.rank(), comm.size(), seed});
-  inputs.device = device;
-  for (auto& [name, tensor] : inputs.tensors) tensor = tensor.to(device);
-  return perform_call(calls, test_case.task, test_case.name, std::move(inputs), comm);
-}
-
-CaseComparison compare_case(const Case& test_case, const CasePlace& place, const TensorMap& expected,
-                            const TensorMap& actual, const std::vector<LedgerEntry>& spent, const ResourceUse& used) {
-  CaseComparison found;
+void compare_case(const Case& test_case, const CasePlace& place, CaseResult& found) {
+  const TensorMap& expected = found.expected;
+  const TensorMap& actual = found.record.results;
   CombinedComparison all;
   const auto note = [](std::string& first, const std::string& reason) {
     if (first.empty()) first = reason;
@@ -270,28 +265,27 @@ CaseComparison compare_case(const Case& test_case, const CasePlace& place, const
   }
   found.comparison = all.result();
   found.comparison.close = found.wrong.empty();
-  found.over_budget = beyond_bounds(test_case, place, spent);
-  if (found.over_budget.empty()) found.over_budget = beyond_shares(test_case, place, used);
-  return found;
+  found.over_budget = beyond_bounds(test_case, place, found.record.spent);
+  if (found.over_budget.empty()) found.over_budget = beyond_shares(test_case, place, found.record.used);
 }
 
 CaseResult run_case(const Case& of_cpu, const CallTable& calls, Communicator& comm, std::uint64_t seed,
                     at::Device device) {
   Case test_case = of_cpu;
   if (!device.is_cpu()) test_case.tolerance = on_gpu(test_case.tolerance);
-  CaseResult result;
-  result.skipped = skip_reason_of(test_case, comm.size());
-  if (!result.skipped.empty()) return result;
   const CasePlace place{comm.rank(), comm.size(), seed};
-  CaseRun run = perform_case(test_case, calls, comm, seed, device);
-  if (!device.is_cpu()) run.used.peak_bytes = run.used.retained_bytes = 0;  // the CPU's: messages on their way
+  CaseResult result;
+  CaseInputs inputs = judged_inputs(test_case, place);
+  inputs.device = device;
+  for (auto& [name, tensor] : inputs.tensors) tensor = tensor.to(device);
+  perform_and_keep(inputs, calls, comm, [&](CaseRecord record) { result.record = std::move(record); });
+  ResourceUse& used = result.record.used;
+  if (result.record.end == CaseEnd::kNotImplemented) not_implemented(result.record.missing_task);
+  if (!device.is_cpu()) used.peak_bytes = used.retained_bytes = 0;  // the CPU's: messages on their way
   result.expected = test_case.expected(place);
-  static_cast<CaseComparison&>(result) =
-      compare_case(test_case, place, result.expected, run.actual, run.spent, run.used);
+  compare_case(test_case, place, result);
   if (!result.malformed.empty()) throw ContractError(result.malformed);
-  result.used = run.used;
-  result.inputs = test_case.keep_own_part ? test_case.inputs(place) : std::move(run.inputs);
-  result.actual = std::move(run.actual);
+  result.inputs = test_case.keep_own_part ? test_case.inputs(place) : std::move(inputs);
   return result;
 }
 

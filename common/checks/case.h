@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/base/costs.h"
+#include "common/rank/record.h"
 #include "common/rank/task_call.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/tensor_map.h"
@@ -129,18 +130,14 @@ ResourceUse use_of_one_process(const Case& test_case, const CasePlace& place);
 /// True on the ranks that run the case.
 bool is_asked(const Case& test_case, int rank);
 
-/// What a rank gets of the case's inputs. The seed is still the place's.
+/// What a rank gets of the case's inputs, with the case's task and name. The seed is still the place's.
 CaseInputs judged_inputs(const Case& test_case, const CasePlace& place);
 
-/// Runs the call of the case's task on the case's inputs; all ranks together. Inputs are moved to the device, results
-/// back. The caller must check skip_reason_of() itself.
-/// Errors    ContractError: the task has no call
-///           as perform_call()
-CaseRun perform_case(const Case& test_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
-                     at::Device device = at::kCPU);
-
-/// One rank's results and costs, compared with what the case expects of it.
-struct CaseComparison {
+/// One rank's part of a case: what it was given, what it did, and how that compares with what the case expects there.
+struct CaseResult {
+  CaseInputs inputs;  ///< whole, also what the rank did not get
+  TensorMap expected;
+  CaseRecord record;
   Comparison comparison;  ///< over all results: worst differences, mean over all elements; not close if any is wrong
   /// The first problem with the results, in order of their names; empty: none. "result 'out', element [3, 0]: expected
   /// 10, got 2.5 (max diff 7.5; 12 of 12 elements differ)"; "result 'x.grad' is undefined, expected float32 [2]"
@@ -149,27 +146,17 @@ struct CaseComparison {
   /// it; empty: none.
   std::string malformed;
   std::string over_budget;  ///< the first bound violated: "3 calls of all_reduce, expected at most 2"; empty: none
+
+  bool passed() const { return over_budget.empty() && comparison.close; }
 };
 
-/// Compares what a rank returned, spent and used with what the case expects there. Whatever is in `actual`, it throws
-/// nothing.
-CaseComparison compare_case(const Case& test_case, const CasePlace& place, const TensorMap& expected,
-                            const TensorMap& actual, const std::vector<LedgerEntry>& spent, const ResourceUse& used);
+/// Compares what a rank returned, spent and used by its record with what the case expects there. Whatever is in the
+/// record, it throws nothing.
+void compare_case(const Case& test_case, const CasePlace& place, CaseResult& result);
 
-/// The outcome of one case on one rank.
-struct CaseResult : CaseComparison {
-  std::string skipped;  ///< reason; empty when it ran
-  CaseInputs inputs;    ///< whole, also what the rank did not get
-  TensorMap expected;
-  TensorMap actual;
-  ResourceUse used;
-
-  bool passed() const { return skipped.empty() && over_budget.empty() && comparison.close; }
-};
-
-/// Performs the case with the lab's own call of its task and compares its results, unless it must be skipped. On a GPU
-/// with four times its relative norm in float32, and without bounds on the CPU's memory.
-/// Errors    ContractError: a malformed result; what the call throws
+/// Performs the case with the lab's own call of its task and compares its results. On a GPU with four times its relative
+/// norm in float32, and without bounds on the CPU's memory. The caller must check skip_reason_of() itself.
+/// Errors    ContractError: a malformed result; as perform_and_keep(), and NotImplementedError at a TODO
 CaseResult run_case(const Case& test_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
                     at::Device device = at::kCPU);
 

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -18,6 +18,7 @@
 #include "common/checks/check_run.h"
 #include "common/checks/lab_main.h"
 #include "common/checks/score.h"
+#include "common/checks/verdict_json.h"
 #include "common/cli/app.h"
 #include "common/comm/messages/model_time.h"
 #include "common/launch/supervise/memory_file.h"
@@ -58,51 +59,17 @@ struct CheckOptions {
   std::string score_file, figures_file;  ///< of the reference: to compare with, to write
 };
 
-/// What the author of a solution is told of one task, and whether to go on to its next run.
-struct TaskReport {
-  std::string task, text;
-  nlohmann::json json;
-  int exit_code = 0;
-  bool passed = false, skipped = false, todo = false, shares = false;
-  std::string figures;  ///< text_of_figures()
-};
-
-TaskReport report_of(const TaskCheck& check, const std::optional<FiguresByCase>& reference) {
-  return {check.task,
-          check_text(check) + (reference ? score_text(check, *reference) : ""),
-          nlohmann::json::parse(check_json({check})).front(),
-          check.exit_code(),
-          check.passed(),
-          check.skipped(),
-          reached_todo(check),
-          !text_of_sharing(check.cases).empty(),
-          text_of_figures(figures_of({check}))};
-}
-
-nlohmann::json json_of(const TaskReport& one) {
-  return {one.task, one.text, one.json, one.exit_code, one.passed, one.skipped, one.todo, one.shares, one.figures};
-}
-
-TaskReport report_from(const nlohmann::json& one) {
-  return {one.at(0), one.at(1), one.at(2), one.at(3), one.at(4), one.at(5), one.at(6), one.at(7), one.at(8)};
-}
-
 /// Runs the checks in another process: this one can fork no ranks any more once it has judged results.
-std::vector<TaskReport> run_in_its_process(const std::string& what, const std::vector<Case>& cases,
-                                           const CallTable& calls, const launch::WorldSpec& world, std::uint64_t seed,
-                                           const std::optional<FiguresByCase>& reference) {
-  const launch::MemoryFile file("report");
+std::vector<TaskOutcome> run_in_its_process(const std::string& what, const std::vector<Case>& cases,
+                                            const CallTable& calls, const launch::WorldSpec& world,
+                                            std::uint64_t seed) {
+  const launch::MemoryFile file("verdicts");
   launch::run_in_child(what, [&] {
     use_threads(1);  // makes the pool that a fork does not copy, before two threads could both make it
-    nlohmann::json reports = nlohmann::json::array();
-    for (const TaskCheck& check : run_checks(cases, calls, world, seed))
-      reports.push_back(json_of(report_of(check, reference)));
-    write_fully(file.fd(), reports.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    const nlohmann::json verdicts = run_checks(cases, calls, world, seed);
+    write_fully(file.fd(), verdicts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   });
-  std::vector<TaskReport> reports;
-  for (const nlohmann::json& one : nlohmann::json::parse(launch::bytes_of(file.fd())))
-    reports.push_back(report_from(one));
-  return reports;
+  return outcomes_of(nlohmann::json::parse(launch::bytes_of(file.fd())).get<std::vector<CaseVerdict>>());
 }
 
 std::vector<int> sizes_of(const LabProgram& program, const CheckOptions& options) {
@@ -136,76 +103,72 @@ std::vector<CheckedWorld> worlds_of(const LabProgram& program, const CheckOption
   return worlds;
 }
 
-/// A task's reports in one: the first that is not right, or else the first, with the sizes on which it is right.
+/// A task's outcomes in one: the first that is not right, or else the first, with the sizes on which it is right.
 class TaskHistory {
  public:
   explicit TaskHistory(std::string task) : task_(std::move(task)) {}
 
   const std::string& task() const { return task_; }
-  const TaskReport& report() const { return *report_; }
-  bool goes_on() const { return !report_ || report_->passed || report_->skipped; }
+  const TaskOutcome& outcome() const { return *outcome_; }
+  bool goes_on() const { return !outcome_ || outcome_->passed() || outcome_->skipped(); }
 
-  void add(TaskReport report, int num_ranks, const std::string& heading) {
-    if (report.passed) sizes_.insert(num_ranks);
-    const bool says_more = !report_ || (!report.skipped && (!report.passed || report_->skipped));
+  void add(TaskOutcome outcome, const std::string& heading) {
+    const bool passed = outcome.passed(), skipped = outcome.skipped();
+    if (passed) sizes_.insert(static_cast<int>(outcome.checks.front().ranks.size()));
+    const bool says_more = !outcome_ || (!skipped && (!passed || outcome_->skipped()));
     if (!says_more) return;
-    if (!report.passed) {
-      report.text = heading + report.text;
-      report.json["heading"] = heading;
-    }
-    report_ = std::move(report);
+    heading_ = passed ? "" : heading;
+    outcome_ = std::move(outcome);
   }
 
   /// "a9.allreduce: 4 of 4 checks right on 4 ranks, and on 1 2 3 5 7 8"
   std::string text() const {
-    std::string text = report_->text;
-    const auto at = static_cast<int>(report_->json.at("ranks"));
+    std::string text = heading_ + check_text(*outcome_);
     std::set<int> others = sizes_;
-    others.erase(at);
-    if (report_->passed && !others.empty())
+    others.erase(static_cast<int>(outcome_->checks.front().ranks.size()));
+    if (outcome_->passed() && !others.empty())
       text.insert(text.find('\n'), fmt::format(", and on {}", fmt::join(others, " ")));
     return text;
   }
 
   nlohmann::json json() const {
-    nlohmann::json json = report_->json;
+    nlohmann::json json = nlohmann::json::parse(check_json({*outcome_})).front();
+    if (!outcome_->passed()) json["heading"] = heading_;
     json["right_on"] = sizes_;
     return json;
   }
 
  private:
-  std::string task_;
-  std::optional<TaskReport> report_;
+  std::string task_, heading_;
+  std::optional<TaskOutcome> outcome_;
   std::set<int> sizes_;
 };
 
 std::vector<TaskHistory> histories_of(const std::vector<Case>& cases, const LabProgram& program,
                                       const CheckOptions& options) {
-  std::optional<FiguresByCase> reference, without;
-  if (!options.score_file.empty()) {
-    reference = load_figures(options.score_file);
-    without.emplace();
-  }
   std::vector<TaskHistory> histories;
   for (const std::string& task : tasks_of(cases)) histories.emplace_back(task);
+  const auto history_of = [&](const std::string& task) {
+    return std::find_if(histories.begin(), histories.end(),
+                        [&](const TaskHistory& history) { return history.task() == task; });
+  };
   for (const CheckedWorld& world : worlds_of(program, options)) {
     std::vector<Case> some;
-    for (const Case& test_case : cases) {
-      const auto history = std::find_if(histories.begin(), histories.end(),
-                                        [&](const TaskHistory& one) { return one.task() == test_case.task; });
+    std::copy_if(cases.begin(), cases.end(), std::back_inserter(some), [&](const Case& test_case) {
       const bool fits = options.num_ranks > 0 || program.sizes.include(test_case, world.spec.num_ranks);
-      if (history->goes_on() && fits) some.push_back(test_case);
-    }
+      return fits && history_of(test_case.task)->goes_on();
+    });
     if (some.empty()) continue;
-    const bool at_default = world.spec.num_ranks == program.defaults.num_ranks;  // the reference's
-    for (TaskReport& report : run_in_its_process(world.name, some, program.calls, world.spec, options.seed,
-                                                 reference && at_default ? reference : without)) {
-      const auto history = std::find_if(histories.begin(), histories.end(),
-                                        [&](const TaskHistory& one) { return one.task() == report.task; });
-      history->add(std::move(report), world.spec.num_ranks, world.heading);
-    }
+    for (TaskOutcome& outcome : run_in_its_process(world.name, some, program.calls, world.spec, options.seed))
+      history_of(outcome.id)->add(std::move(outcome), world.heading);
   }
   return histories;
+}
+
+/// What each right check costs; the reference's figures are of the lab's usual number of ranks.
+std::string score_of(const TaskOutcome& task, const FiguresByCase& reference, const LabProgram& program) {
+  const bool at_default = static_cast<int>(task.checks.front().ranks.size()) == program.defaults.num_ranks;
+  return score_text(task, at_default ? reference : FiguresByCase());
 }
 
 ExitCode check_tasks(const LabProgram& program, const CheckOptions& options) {
@@ -219,26 +182,28 @@ ExitCode check_tasks(const LabProgram& program, const CheckOptions& options) {
     if (!file.empty()) AtomicFile{file};  // cannot be written: reported before the run
   }
 
+  std::optional<FiguresByCase> reference;
+  if (!options.score_file.empty()) reference = load_figures(options.score_file);
   const std::vector<TaskHistory> histories = histories_of(cases, program, options);
   int exit_code = 0;
   bool any_shares = false;
-  FiguresByCase figures;
+  std::vector<TaskOutcome> outcomes;
   Summary summary;
   nlohmann::json document = nlohmann::json::array();
   for (const TaskHistory& history : histories) {
-    const TaskReport& report = history.report();
-    fmt::print("{}", without_commands(history.text()));
+    const TaskOutcome& outcome = history.outcome();
+    fmt::print("{}", without_commands(history.text() + (reference ? score_of(outcome, *reference, program) : "")));
     document.push_back(history.json());
-    if (exit_code == 0) exit_code = report.exit_code;
-    any_shares = any_shares || report.shares;
-    figures.merge(figures_from(report.figures));
-    summary.add(report.passed, report.todo, report.skipped);
+    if (exit_code == 0) exit_code = exit_code_of(outcome);
+    any_shares = any_shares || !text_of_sharing(outcome.checks).empty();
+    summary.add(outcome.passed(), !outcome.missing_task.empty(), outcome.skipped());
+    outcomes.push_back(outcome);
   }
   if (any_shares) fmt::print("model time: {}\n", rates_text(comm::ModelRates()));
   if (options.num_shaken > 0 && exit_code == 0)
     fmt::print("the same in {}\n", counted(options.num_shaken, "shaken run"));
   if (histories.size() > 1) fmt::print("{}", summary.text());
-  if (!options.figures_file.empty()) write_file_atomically(options.figures_file, text_of_figures(figures));
+  if (!options.figures_file.empty()) write_file_atomically(options.figures_file, text_of_figures(figures_of(outcomes)));
   const std::string json = document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   if (!options.json_file.empty()) write_file_atomically(options.json_file, json);
   if (!options.junit_file.empty())

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "common/base/errors.h"
 #include "common/log/sharing.h"
 #include "common/page/shown_costs.h"
 
@@ -55,40 +56,39 @@ namespace {
 constexpr const char* kMessageIndent = "           ";  // aligns with the message of a check
 
 /// How the ranks shared the case's work, if that is known.
-std::optional<log::Sharing> sharing_of_case(const CheckedCase& checked) {
+std::optional<log::Sharing> sharing_of_case(const CaseVerdict& checked) {
   std::vector<ResourceUse> by_rank;
   for (const RankVerdict& rank : checked.ranks) by_rank.push_back(rank.used);
-  if (!checked.right() || checked.of_one_process.flops == 0 || by_rank.size() < 2) return std::nullopt;
+  if (!checked.passed() || checked.of_one_process.flops == 0 || by_rank.size() < 2) return std::nullopt;
   return log::sharing_of(checked.name, by_rank, checked.of_one_process);
 }
 
-std::string label_of(const CheckedCase& checked) {
-  if (checked.failure) return "failed";
+std::string label_of(const CaseVerdict& checked) {
+  if (!checked.failure.empty()) return "failed";
   return checked.too_expensive() ? "costly" : "wrong";
 }
 
-std::string message_of_case(const CheckedCase& checked) {
-  if (checked.right() || checked.skipped()) return "";
-  const std::string reason = checked.reason();
-  if (!checked.failure) return reason;
-  const std::string with_rank = ": " + checked.failure->message;  // that all ranks threw, and so has no rank's number
-  if (reason.size() > with_rank.size() &&
-      reason.compare(reason.size() - with_rank.size(), with_rank.size(), with_rank) == 0)
-    return reason;
+std::string message_of_case(const CaseVerdict& checked) {
+  if (checked.failure.empty()) return checked.reason;
   // Right results, but its world failed afterwards: for instance, a message was never received.
-  return (checked.passed() ? "after it had returned: " : "") + checked.failure->message;
+  if (checked.reason.empty()) return "after it had returned: " + checked.failure;
+  const std::string with_rank = ": " + checked.failure;  // that all ranks threw, and so has no rank's number
+  const bool says_the_same =
+      checked.reason.size() > with_rank.size() &&
+      checked.reason.compare(checked.reason.size() - with_rank.size(), with_rank.size(), with_rank) == 0;
+  return says_the_same ? checked.reason : checked.failure;
 }
 
-std::string text_of_case(const CheckedCase& checked) {
+std::string text_of_case(const CaseVerdict& checked) {
   std::string text = fmt::format("  {:<7}  {}: {}\n", label_of(checked), checked.name, message_of_case(checked));
   for (const std::string& line : checked.rank_lines) text += fmt::format("{}{}\n", kMessageIndent, line);
-  if (checked.symptom) text += fmt::format("{}likely: {}\n", kMessageIndent, checked.symptom->message);
+  if (!checked.symptom.id.empty()) text += fmt::format("{}likely: {}\n", kMessageIndent, checked.symptom.message);
   return text;
 }
 
 /// What is the same for checks that only repeat each other: the likely cause, or else all that is said.
-std::string cause_of(const CheckedCase& checked) {
-  if (checked.symptom) return label_of(checked) + checked.symptom->message;
+std::string cause_of(const CaseVerdict& checked) {
+  if (!checked.symptom.id.empty()) return label_of(checked) + checked.symptom.message;
   return fmt::format("{} {} {}", label_of(checked), message_of_case(checked), fmt::join(checked.rank_lines, "\n"));
 }
 
@@ -101,17 +101,17 @@ std::string text_of_cause(const std::vector<std::string>& checks) {
 }
 
 /// The text after the task's id.
-std::string headline(const TaskCheck& check) {
-  const std::size_t num_ranks = check.cases.front().ranks.size();
+std::string headline(const TaskOutcome& task) {
+  const std::size_t num_ranks = task.checks.front().ranks.size();
   const std::string where = fmt::format("on {} rank{}", num_ranks, num_ranks == 1 ? "" : "s");
-  if (reached_todo(check)) return fmt::format("not implemented: stops at TODO({})", check.missing_task());
-  if (check.skipped()) return fmt::format("skipped {}: {}", where, check.cases.front().ranks.front().reason);
-  const auto num_skipped = std::count_if(check.cases.begin(), check.cases.end(),
-                                         [](const CheckedCase& checked) { return checked.skipped(); });
-  const auto num_right =
-      std::count_if(check.cases.begin(), check.cases.end(), [](const CheckedCase& checked) { return checked.right(); });
+  if (!task.missing_task.empty()) return fmt::format("not implemented: stops at TODO({})", task.missing_task);
+  if (task.skipped()) return fmt::format("skipped {}: {}", where, task.checks.front().ranks.front().reason);
+  const auto num_skipped = std::count_if(task.checks.begin(), task.checks.end(),
+                                         [](const CaseVerdict& checked) { return checked.skipped(); });
+  const auto num_right = std::count_if(task.checks.begin(), task.checks.end(),
+                                       [](const CaseVerdict& checked) { return checked.passed(); });
   return fmt::format("{} of {} checks right {}", num_right,
-                     static_cast<std::ptrdiff_t>(check.cases.size()) - num_skipped, where);
+                     static_cast<std::ptrdiff_t>(task.checks.size()) - num_skipped, where);
 }
 
 nlohmann::json json_of_use(const ResourceUse& use) {
@@ -121,19 +121,19 @@ nlohmann::json json_of_use(const ResourceUse& use) {
           {"model_time_ps", use.model_time.total}};
 }
 
-nlohmann::json json_of_case(const CheckedCase& checked) {
+nlohmann::json json_of_case(const CaseVerdict& checked) {
   nlohmann::json ranks = nlohmann::json::array();
   for (const RankVerdict& rank : checked.ranks) ranks.push_back(json_of_use(rank.used));
   nlohmann::json json = {{"name", checked.name},
-                         {"passed", checked.right()},
+                         {"passed", checked.passed()},
                          {"skipped", checked.skipped()},
                          {"message", checked.skipped() ? checked.ranks.front().reason : message_of_case(checked)},
-                         {"text", checked.right() || checked.skipped() ? "" : text_of_case(checked)},
-                         {"label", checked.right() || checked.skipped() ? "" : label_of(checked)},
+                         {"text", checked.is_fine() ? "" : text_of_case(checked)},
+                         {"label", checked.is_fine() ? "" : label_of(checked)},
                          {"rank_lines", checked.rank_lines},
-                         {"ended_world", checked.failure.has_value()},
-                         {"symptom", checked.symptom ? checked.symptom->id : ""},
-                         {"likely", checked.symptom ? checked.symptom->message : ""},
+                         {"ended_world", !checked.failure.empty()},
+                         {"symptom", checked.symptom.id},
+                         {"likely", checked.symptom.message},
                          {"most_of_a_rank", page::figures_to_json(checked.used)},
                          {"at_most", page::figures_to_json(checked.limits)},
                          {"used", ranks},
@@ -144,31 +144,35 @@ nlohmann::json json_of_case(const CheckedCase& checked) {
 
 }  // namespace
 
-bool reached_todo(const TaskCheck& check) {
-  return !check.missing_task().empty();
+int exit_code_of(const TaskOutcome& task) {
+  if (!task.missing_task.empty()) return static_cast<int>(ExitCode::kNotImplemented);
+  for (const CaseVerdict& checked : task.checks) {
+    if (!checked.failure.empty()) return checked.failure_code;
+  }
+  return static_cast<int>(task.passed() || task.skipped() ? ExitCode::kAllMatch : ExitCode::kMismatch);
 }
 
-std::string text_of_sharing(const std::vector<CheckedCase>& cases) {
-  const auto largest = std::max_element(cases.begin(), cases.end(), [](const CheckedCase& a, const CheckedCase& b) {
+std::string text_of_sharing(const std::vector<CaseVerdict>& cases) {
+  const auto largest = std::max_element(cases.begin(), cases.end(), [](const CaseVerdict& a, const CaseVerdict& b) {
     return a.of_one_process.flops < b.of_one_process.flops;
   });
   const std::optional<log::Sharing> sharing = sharing_of_case(*largest);
   return sharing ? fmt::format("  {}: {}\n", sharing->name, text_of(*sharing)) : "";
 }
 
-std::string check_text(const TaskCheck& check) {
-  std::string text = fmt::format("{}: {}\n", check.task, headline(check));
-  if (reached_todo(check)) return text;
+std::string check_text(const TaskOutcome& task) {
+  std::string text = fmt::format("{}: {}\n", task.id, headline(task));
+  if (!task.missing_task.empty()) return text;
   std::vector<std::string> causes;
   std::map<std::string, std::vector<std::string>> checks_of_cause;
-  for (const CheckedCase& checked : check.cases) {
-    if (checked.right() || checked.skipped()) continue;
+  for (const CaseVerdict& checked : task.checks) {
+    if (checked.is_fine()) continue;
     std::vector<std::string>& checks = checks_of_cause[cause_of(checked)];
     if (checks.empty()) causes.push_back(cause_of(checked));
     checks.push_back(checks.empty() ? text_of_case(checked) : checked.name);
   }
   for (const std::string& cause : causes) text += text_of_cause(checks_of_cause.at(cause));
-  return text + text_of_sharing(check.cases);
+  return text + text_of_sharing(task.checks);
 }
 
 void Summary::add(bool passed, bool todo, bool skipped) {
@@ -185,18 +189,18 @@ std::string Summary::text() const {
   return text + "\n";
 }
 
-std::string check_json(const std::vector<TaskCheck>& checks) {
+std::string check_json(const std::vector<TaskOutcome>& tasks) {
   nlohmann::json document = nlohmann::json::array();
-  for (const TaskCheck& check : checks) {
+  for (const TaskOutcome& task : tasks) {
     nlohmann::json cases = nlohmann::json::array();
-    for (const CheckedCase& checked : check.cases) cases.push_back(json_of_case(checked));
-    document.push_back({{"task", check.task},
-                        {"passed", check.passed()},
-                        {"skipped", check.skipped()},
-                        {"todo", reached_todo(check)},
-                        {"exit_code", check.exit_code()},
-                        {"message", headline(check)},
-                        {"ranks", check.cases.front().ranks.size()},
+    for (const CaseVerdict& checked : task.checks) cases.push_back(json_of_case(checked));
+    document.push_back({{"task", task.id},
+                        {"passed", task.passed()},
+                        {"skipped", task.skipped()},
+                        {"todo", !task.missing_task.empty()},
+                        {"exit_code", exit_code_of(task)},
+                        {"message", headline(task)},
+                        {"ranks", task.checks.front().ranks.size()},
                         {"checks", cases}});
   }
   return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";

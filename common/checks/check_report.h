@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "common/checks/check_run.h"
+#include "common/checks/case_verdict.h"
 #include "common/page/junit_xml.h"
 
 namespace lab {
@@ -19,11 +19,12 @@ JunitSuite junit_suite(const std::string& lab, const std::string& json);
 // What `lab check` says of tasks, as text and as JSON.
 namespace lab {
 
-/// A TODO was reached in some check.
-bool reached_todo(const TaskCheck& check);
+/// 3: a TODO was reached; otherwise that of the first failed world; 1: a case is wrong or costs too much; 0: passed or
+/// skipped.
+int exit_code_of(const TaskOutcome& task);
 
 /// How the ranks shared the work of the largest of these cases, as a line; empty: that is not known.
-std::string text_of_sharing(const std::vector<CheckedCase>& cases);
+std::string text_of_sharing(const std::vector<CaseVerdict>& cases);
 
 /// A task's checks as its author sees them, with a line for each that is wrong:
 ///
@@ -31,7 +32,7 @@ std::string text_of_sharing(const std::vector<CheckedCase>& cases);
 ///       wrong    BroadcastFromLast: rank 0, result 'out', element [0, 0]: expected 12, got 3 (...)
 ///                likely: every rank has what rank 0 had before: src_rank is not used
 ///     a9.design: not implemented: stops at TODO(a9.tensor_parallel_shards)
-std::string check_text(const TaskCheck& check);
+std::string check_text(const TaskOutcome& task);
 
 /// "12 of 31 tasks right", and how many are not implemented or were skipped.
 class Summary {
@@ -51,6 +52,6 @@ class Summary {
 /// `ended_world` if it threw, crashed or waited forever. `most_of_a_rank` are the costs of the rank that has most of
 /// each, `at_most` their bounds (page/shown_costs.h), `used` those of each rank. `timeline`, what the ranks did in model
 /// time (plot/timeline_json.h), only of a wrong check that communicates.
-std::string check_json(const std::vector<TaskCheck>& checks);
+std::string check_json(const std::vector<TaskOutcome>& tasks);
 
 }  // namespace lab

@@ -1,5 +1,7 @@
 #include "common/checks/check_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -30,7 +32,7 @@ std::vector<CaseTrace> traces_by_case(const std::vector<Case>& cases, const Case
                                       const std::vector<comm::TraceEvent>& trace) {
   std::vector<CaseTrace> traces;
   for (const Case& test_case : cases) {
-    if (!is_asked(test_case, place.rank) || !skip_reason_of(test_case, place.size).empty()) continue;
+    if (!is_asked(test_case, place.rank)) continue;
     CaseTrace& one = traces.emplace_back();
     one.task = test_case.task;
     one.name = test_case.name;
@@ -53,34 +55,6 @@ bool must_communicate(const Case& test_case, int size, std::uint64_t seed) {
   return false;
 }
 
-void perform_and_record(const std::vector<Case>& cases, const CallTable& calls, Communicator& comm, std::uint64_t seed,
-                        int descriptor) {
-  for (const Case& test_case : cases) {
-    if (!is_asked(test_case, comm.rank())) continue;
-    CaseRecord record;
-    record.task = test_case.task;
-    record.name = test_case.name;
-    record.message = skip_reason_of(test_case, comm.size());
-    if (record.message.empty()) {
-      perform_and_keep(
-          record, [&] { return perform_case(test_case, calls, comm, seed); }, comm,
-          [&](const CaseRecord& kept) { write_record(descriptor, kept); });
-    } else {
-      record.state = CaseRecord::State::kSkipped;
-      write_record(descriptor, record);
-    }
-  }
-}
-
-launch::WorldOutcome run_record_world(const std::vector<Case>& cases, const CallTable& calls,
-                                      const launch::WorldSpec& spec, std::uint64_t seed,
-                                      const std::vector<int>& descriptors) {
-  return launch::run_ranks(spec, launch::RankBody([&](Communicator& comm, launch::RankOutcome&) {
-                             perform_and_record(cases, calls, comm, seed,
-                                                descriptors[static_cast<std::size_t>(comm.rank())]);
-                           }));
-}
-
 const CaseRecord* RecordedWorld::find(int rank, const Case& test_case) const {
   const std::vector<CaseRecord>& records = by_rank[static_cast<std::size_t>(rank)];
   const auto found = std::find_if(records.begin(), records.end(), [&](const CaseRecord& record) {
@@ -93,7 +67,7 @@ bool RecordedWorld::came_through(const Case& test_case) const {
   for (int rank = 0; rank < static_cast<int>(by_rank.size()); ++rank) {
     if (!is_asked(test_case, rank)) continue;
     const CaseRecord* record = find(rank, test_case);
-    if (record == nullptr || record->state == CaseRecord::State::kThrew) return false;
+    if (record == nullptr || record->end == CaseEnd::kThrew) return false;
   }
   return true;
 }
@@ -101,7 +75,7 @@ bool RecordedWorld::came_through(const Case& test_case) const {
 bool RecordedWorld::some_rank_left(const Case& test_case) const {
   for (int rank = 0; rank < static_cast<int>(by_rank.size()); ++rank) {
     const CaseRecord* record = find(rank, test_case);
-    if (!is_asked(test_case, rank) || (record != nullptr && record->state != CaseRecord::State::kThrew)) return true;
+    if (!is_asked(test_case, rank) || (record != nullptr && record->end != CaseEnd::kThrew)) return true;
   }
   return false;
 }
@@ -125,8 +99,7 @@ std::string RecordedWorld::timeline_of(const Case& test_case, std::uint64_t seed
       if (trace.task == test_case.task && trace.name == test_case.name) shown[at] = trace;
     }
     const CaseRecord* const record = find(rank, test_case);
-    if (record != nullptr && record->state == CaseRecord::State::kReturned)
-      shown[at].length_ps = record->used.model_time.total;
+    if (record != nullptr && record->end == CaseEnd::kReturned) shown[at].length_ps = record->used.model_time.total;
   }
   const bool any_message = std::any_of(shown.begin(), shown.end(), [](const comm::RankTrace& trace) {
     return std::any_of(trace.events.begin(), trace.events.end(),
@@ -143,7 +116,15 @@ RecordedWorld record_cases(const std::vector<Case>& cases, const CallTable& call
   RecordedWorld world;
   launch::WorldSpec traced = spec;
   traced.traced = true;
-  launch::WorldOutcome outcome = run_record_world(cases, calls, traced, seed, files.descriptors());
+  launch::WorldOutcome outcome =
+      launch::run_ranks(traced, launch::RankBody([&](Communicator& comm, launch::RankOutcome&) {
+                          const int descriptor = files.descriptors()[static_cast<std::size_t>(comm.rank())];
+                          for (const Case& test_case : cases) {
+                            if (!is_asked(test_case, comm.rank())) continue;
+                            perform_and_keep(judged_inputs(test_case, {comm.rank(), comm.size(), seed}), calls, comm,
+                                             [&](const CaseRecord& record) { write_record(descriptor, record); });
+                          }
+                        }));
   for (int rank = 0; rank < spec.num_ranks; ++rank)
     world.traces.push_back(
         traces_by_case(cases, {rank, spec.num_ranks, seed}, outcome.ranks[static_cast<std::size_t>(rank)].trace));
@@ -154,7 +135,12 @@ RecordedWorld record_cases(const std::vector<Case>& cases, const CallTable& call
   world.failure = std::move(outcome.failure);
   world.rank_lines = std::move(outcome.rank_lines);
   for (RecordsRead& read : files.read()) {
-    world.intact = world.intact && read.broken.empty();
+    if (!read.broken.empty()) {
+      world.intact = false;
+      if (!world.failure)
+        world.failure = launch::RankFailure{static_cast<int>(ExitCode::kContract),
+                                            fmt::format("rank {}: {}", world.by_rank.size(), read.broken)};
+    }
     world.by_rank.push_back(std::move(read.records));
   }
   return world;
@@ -195,31 +181,45 @@ std::vector<DecidingWorld> perform_apart(const std::vector<Case>& cases, const P
   return all;
 }
 
-std::vector<CheckedCase> check_apart(const std::vector<Case>& cases, std::uint64_t seed, const PerformWorld& perform) {
-  const std::vector<DecidingWorld> deciding = perform_apart(cases, perform);
+namespace {
+
+/// Puts the end of its world down to the case.
+void blame(const RecordedWorld& world, CaseVerdict& verdict) {
+  verdict.rank_lines = world.rank_lines;
+  if (!world.failure) return;
+  verdict.failure = world.failure->message;
+  verdict.failure_code = world.failure->exit_code;
+  if (verdict.passed()) verdict.worth = Worth::kFailed;
+  if (world.failure->crashed_rank < 0) return;
+  verdict.failure +=
+      "; hint: " + launch::debugger_command(verdict.task.substr(0, verdict.task.find('.')), verdict.name,
+                                            static_cast<int>(world.by_rank.size()), world.failure->crashed_rank);
+}
+
+CaseVerdict verdict_of(const DecidingWorld& deciding, const Case& test_case, std::uint64_t seed) {
+  CaseVerdict verdict = deciding.world->judged(test_case, seed);
+  if (deciding.to_blame) blame(*deciding.world, verdict);
+  if (!verdict.is_fine() && verdict.missing_task().empty())
+    verdict.timeline = deciding.world->timeline_of(test_case, seed);
+  return verdict;
+}
+
+}  // namespace
+
+std::vector<CaseVerdict> check_apart(const std::vector<Case>& cases, int size, std::uint64_t seed,
+                                     const PerformWorld& perform) {
+  std::vector<Case> to_run;
+  std::copy_if(cases.begin(), cases.end(), std::back_inserter(to_run),
+               [&](const Case& one) { return skip_reason_of(one, size).empty(); });
+  const std::vector<DecidingWorld> deciding = perform_apart(to_run, perform);
   // Only now, after the last fork, may this process run backward(), or have threads.
-  std::vector<CheckedCase> checked(cases.size());
+  std::vector<CaseVerdict> judged(to_run.size());
   std::atomic<std::size_t> next = 0;
   const auto judge_some = [&] {
-    for (std::size_t i = next++; i < cases.size(); i = next++) {
-      const auto& [world, to_blame] = deciding[i];
-      static_cast<CaseVerdict&>(checked[i]) = world->judged(cases[i], seed);
-      if (to_blame) {
-        checked[i].failure = world->failure;
-        if (world->failure && world->failure->crashed_rank >= 0) {
-          const int num_ranks = static_cast<int>(world->by_rank.size());
-          checked[i].failure->message +=
-              "; hint: " + launch::debugger_command(cases[i].task.substr(0, cases[i].task.find('.')), cases[i].name,
-                                                    num_ranks, world->failure->crashed_rank);
-        }
-        checked[i].rank_lines = world->rank_lines;
-      }
-      if (!checked[i].right() && !checked[i].skipped() && !checked[i].not_implemented())
-        checked[i].timeline = world->timeline_of(cases[i], seed);
-    }
+    for (std::size_t i = next++; i < to_run.size(); i = next++) judged[i] = verdict_of(deciding[i], to_run[i], seed);
   };
   std::vector<std::future<void>> others;  // expected results take as long as the ranks took
-  for (int core = 1; core < std::min(launch::usable_cores(), static_cast<int>(cases.size())); ++core) {
+  for (int core = 1; core < std::min(launch::usable_cores(), static_cast<int>(to_run.size())); ++core) {
     others.push_back(std::async(std::launch::async, [&] {
       use_threads(1);
       judge_some();
@@ -227,46 +227,32 @@ std::vector<CheckedCase> check_apart(const std::vector<Case>& cases, std::uint64
   }
   judge_some();
   for (std::future<void>& other : others) other.get();
-  return checked;
-}
 
-bool TaskCheck::passed() const {
-  return !skipped() && std::all_of(cases.begin(), cases.end(),
-                                   [](const CheckedCase& checked) { return checked.right() || checked.skipped(); });
-}
-
-bool TaskCheck::skipped() const {
-  return std::all_of(cases.begin(), cases.end(), [](const CheckedCase& checked) { return checked.skipped(); });
-}
-
-std::string TaskCheck::missing_task() const {
-  for (const CheckedCase& checked : cases) {
-    for (const RankVerdict& rank : checked.ranks) {
-      if (rank.state == RankVerdict::State::kNotImplemented) return rank.missing_task;
-    }
+  std::vector<CaseVerdict> verdicts;
+  auto one = judged.begin();
+  for (const Case& test_case : cases) {
+    const bool ran = skip_reason_of(test_case, size).empty();
+    verdicts.push_back(ran ? std::move(*one++) : judge_case(test_case, size, seed, {}));
   }
-  return "";
+  return verdicts;
 }
 
-int TaskCheck::exit_code() const {
-  if (!missing_task().empty()) return static_cast<int>(ExitCode::kNotImplemented);
-  for (const CheckedCase& checked : cases) {
-    if (checked.failure) return checked.failure->exit_code;
+std::vector<TaskOutcome> outcomes_of(std::vector<CaseVerdict> verdicts) {
+  std::vector<TaskOutcome> outcomes;
+  for (CaseVerdict& verdict : verdicts) {
+    auto outcome = std::find_if(outcomes.begin(), outcomes.end(),
+                                [&](const TaskOutcome& other) { return other.id == verdict.task; });
+    if (outcome == outcomes.end()) outcome = outcomes.insert(outcome, {verdict.task, Worth::kAsChecked});
+    if (outcome->missing_task.empty()) outcome->missing_task = verdict.missing_task();
+    outcome->checks.push_back(std::move(verdict));
   }
-  return static_cast<int>(passed() || skipped() ? ExitCode::kAllMatch : ExitCode::kMismatch);
+  return outcomes;
 }
 
-std::vector<TaskCheck> run_checks(const std::vector<Case>& cases, const CallTable& calls,
-                                  const launch::WorldSpec& world, std::uint64_t seed) {
-  std::vector<TaskCheck> checks;
-  for (const std::string& task : tasks_of(cases)) checks.push_back({task, {}});
-  for (CheckedCase& checked : check_apart(
-           cases, seed, [&](const std::vector<Case>& some) { return record_cases(some, calls, world, seed); })) {
-    const auto check =
-        std::find_if(checks.begin(), checks.end(), [&](const TaskCheck& one) { return one.task == checked.task; });
-    check->cases.push_back(std::move(checked));
-  }
-  return checks;
+std::vector<CaseVerdict> run_checks(const std::vector<Case>& cases, const CallTable& calls,
+                                    const launch::WorldSpec& world, std::uint64_t seed) {
+  return check_apart(cases, world.num_ranks, seed,
+                     [&](const std::vector<Case>& some) { return record_cases(some, calls, world, seed); });
 }
 
 }  // namespace lab

@@ -33,18 +33,6 @@ bool must_communicate(const Case& test_case, int size, std::uint64_t seed);
 // Cases are performed in worlds of ranks, which record what they return, and judged from these records afterwards.
 namespace lab {
 
-/// Performs cases on this rank and appends a record to the descriptor after each, in order; skips those that this rank
-/// is not asked for. A TODO ends one case only. Anything else that is thrown is recorded and rethrown; so is the error
-/// of a case that posted a message without waiting for it.
-/// Call      on every rank with the same cases
-void perform_and_record(const std::vector<Case>& cases, const CallTable& calls, Communicator& comm, std::uint64_t seed,
-                        int descriptor);
-
-/// A new world in which rank r records the cases to descriptors[r]. As for run_ranks(): forks from this process.
-launch::WorldOutcome run_record_world(const std::vector<Case>& cases, const CallTable& calls,
-                                      const launch::WorldSpec& spec, std::uint64_t seed,
-                                      const std::vector<int>& descriptors);
-
 /// What the ranks of one world have recorded, and how it ended.
 struct RecordedWorld {
   std::vector<std::vector<CaseRecord>> by_rank;
@@ -57,7 +45,7 @@ struct RecordedWorld {
 
   /// The rank's record of a case; nullptr: none.
   const CaseRecord* find(int rank, const Case& test_case) const;
-  /// Whether every rank that was asked returned from the case, reached a TODO or skipped it.
+  /// Whether every rank that was asked returned from the case or reached a TODO.
   bool came_through(const Case& test_case) const;
   /// Whether some rank had finished the case, and may have gone on to the next one.
   bool some_rank_left(const Case& test_case) const;
@@ -68,7 +56,7 @@ struct RecordedWorld {
   std::string timeline_of(const Case& test_case, std::uint64_t seed) const;
 };
 
-/// Performs cases in a new world. As for run_ranks(): forks from this process.
+/// Performs cases in a new world, none of which is skipped on so many ranks. As for run_ranks(): forks from this process.
 /// Errors    UsageError: the system cannot create a process or a file
 RecordedWorld record_cases(const std::vector<Case>& cases, const CallTable& calls, const launch::WorldSpec& spec,
                            std::uint64_t seed);
@@ -90,35 +78,18 @@ struct DecidingWorld {
 /// Returns   one element for each case, in order
 std::vector<DecidingWorld> perform_apart(const std::vector<Case>& cases, const PerformWorld& perform);
 
-/// The outcome of one case.
-struct CheckedCase : CaseVerdict {
-  std::optional<launch::RankFailure> failure;  ///< of its world, if the case is to blame for that
-  std::vector<std::string> rank_lines;         ///< what each rank was doing when that world was found stuck
-  std::string timeline;                        ///< of a wrong case: see RecordedWorld::timeline_of()
+/// Performs apart those cases that are not skipped on `size` ranks, then judges all of them in this process. In the order
+/// of the cases.
+std::vector<CaseVerdict> check_apart(const std::vector<Case>& cases, int size, std::uint64_t seed,
+                                     const PerformWorld& perform);
 
-  bool right() const { return passed() && !failure; }
-};
+/// By task, in the order of the verdicts.
+std::vector<TaskOutcome> outcomes_of(std::vector<CaseVerdict> verdicts);
 
-/// Performs the cases apart, then judges all of them in this process. In the order of the cases.
-std::vector<CheckedCase> check_apart(const std::vector<Case>& cases, std::uint64_t seed, const PerformWorld& perform);
-
-/// The outcome of one task's cases.
-struct TaskCheck {
-  std::string task;
-  std::vector<CheckedCase> cases;
-
-  bool passed() const;               ///< at least one case is right, the others right or skipped
-  bool skipped() const;              ///< all cases
-  std::string missing_task() const;  ///< the TODO that was reached; empty: none
-  /// 3: a TODO was reached; otherwise that of the first failed world; 1: a case is wrong or costs too much; 0: passed
-  /// or skipped.
-  int exit_code() const;
-};
-
-/// check_apart() in worlds of this process, by task in the order of the cases.
+/// check_apart() in worlds of this process.
 /// Call      forks (see run_ranks): this process must not have used a thread pool or run backward()
 /// Errors    UsageError: the system cannot create a process or a file
-std::vector<TaskCheck> run_checks(const std::vector<Case>& cases, const CallTable& calls,
-                                  const launch::WorldSpec& world, std::uint64_t seed);
+std::vector<CaseVerdict> run_checks(const std::vector<Case>& cases, const CallTable& calls,
+                                    const launch::WorldSpec& world, std::uint64_t seed);
 
 }  // namespace lab

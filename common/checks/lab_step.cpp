@@ -22,10 +22,13 @@ log::ExpectedLine line_of(const Case& test_case, const log::LogExpectation& log,
 }  // namespace
 
 void RankRun::check(const Case& test_case) {
+  if (const std::string reason = skip_reason_of(test_case, comm.size()); !reason.empty())
+    return out.skipped({test_case.prefix, comm.rank(), reason});
   const CaseResult result = run_case(test_case, calls, comm, options.seed, device);
   report(test_case, result);
-  if (result.skipped.empty() && test_case.work)
-    note_part(test_case.name, result.used, use_of_one_process(test_case, {comm.rank(), comm.size(), options.seed}));
+  if (test_case.work)
+    note_part(test_case.name, result.record.used,
+              use_of_one_process(test_case, {comm.rank(), comm.size(), options.seed}));
 }
 
 void RankRun::note_part(const std::string& name, const ResourceUse& used, ResourceUse of_one_process) {
@@ -37,16 +40,12 @@ void RankRun::save(const Case& test_case, const CaseResult& result) {
   if (options.save_dir.empty()) return;
   for (const auto& [name, tensor] : result.inputs.tensors) saved[test_case.name + "." + name] = tensor;
   for (const auto& [name, tensor] : result.expected) saved[test_case.name + ".expected." + name] = tensor;
-  for (const auto& [name, tensor] : result.actual) {
+  for (const auto& [name, tensor] : result.record.results) {
     if (tensor.defined()) saved[test_case.name + ".actual." + name] = tensor;
   }
 }
 
 void RankRun::report(const Case& test_case, const CaseResult& result) {
-  if (!result.skipped.empty()) {
-    out.skipped({test_case.prefix, comm.rank(), result.skipped});
-    return;
-  }
   save(test_case, result);
   if (!result.over_budget.empty()) out.text(comm.rank(), test_case.task + ": " + result.over_budget);
   const Comparison& found = result.comparison;

@@ -33,9 +33,9 @@ struct RankRun {
   void print(std::string_view line_template, const Values&... values) {
     out.text(comm.rank(), log::filled(line_template, values...));
   }
-  /// Runs a case and reports it.
+  /// Runs a case and reports it, or prints that it is skipped.
   void check(const Case& test_case);
-  /// Prints the case's match line (or skipped line) and saves its tensors.
+  /// Prints the case's match line and saves its tensors.
   void report(const Case& test_case, const CaseResult& result);
   /// Notes what this rank used for a part of the run, and what one process uses that does all of it: its model time
   /// follows from its operations.

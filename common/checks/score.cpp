@@ -12,8 +12,8 @@ namespace lab {
 namespace {
 
 /// Whether how it was done can differ between right solutions.
-bool is_scored(const CheckedCase& checked) {
-  return checked.right() && !checked.skipped() && checked.ranks.size() > 1 &&
+bool is_scored(const CaseVerdict& checked) {
+  return checked.passed() && checked.ranks.size() > 1 &&
          (checked.used.bytes_sent > 0 || checked.of_one_process.flops > 0);
 }
 
@@ -23,10 +23,10 @@ std::string cell(const std::optional<double>& figure, int digits) {
 
 }  // namespace
 
-FiguresByCase figures_of(const std::vector<TaskCheck>& checks) {
+FiguresByCase figures_of(const std::vector<TaskOutcome>& tasks) {
   FiguresByCase figures;
-  for (const TaskCheck& check : checks) {
-    for (const CheckedCase& checked : check.cases) {
+  for (const TaskOutcome& task : tasks) {
+    for (const CaseVerdict& checked : task.checks) {
       if (is_scored(checked)) figures[checked.name] = checked.used;
     }
   }
@@ -61,9 +61,9 @@ FiguresByCase load_figures(const std::string& path) {
   }
 }
 
-std::string score_text(const TaskCheck& check, const FiguresByCase& reference) {
+std::string score_text(const TaskOutcome& task, const FiguresByCase& reference) {
   std::string text;
-  for (const CheckedCase& checked : check.cases) {
+  for (const CaseVerdict& checked : task.checks) {
     if (!is_scored(checked)) continue;
     const auto known = reference.find(checked.name);
     const auto row = [&](const char* what, std::int64_t CaseFigures::*figure, double scale, int digits) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/checks/check_run.h"
+#include "common/checks/case_verdict.h"
 
 // What a right solution costs, next to the reference and to what it may cost: `lab check --score`.
 namespace lab {
@@ -14,7 +14,7 @@ namespace lab {
 using FiguresByCase = std::map<std::string, CaseFigures>;
 
 /// What the ranks used, of each case that is right and communicates, or has a bound on work.
-FiguresByCase figures_of(const std::vector<TaskCheck>& checks);
+FiguresByCase figures_of(const std::vector<TaskOutcome>& tasks);
 
 /// As JSON, a case per line.
 std::string text_of_figures(const FiguresByCase& figures);
@@ -30,6 +30,6 @@ FiguresByCase load_figures(const std::string& path);
 ///               bytes sent                 120000      120000      120000
 ///               peak tensor bytes           80384       60288           -
 ///               floating-point ops          30000       30000       30000
-std::string score_text(const TaskCheck& check, const FiguresByCase& reference);
+std::string score_text(const TaskOutcome& task, const FiguresByCase& reference);
 
 }  // namespace lab

@@ -6,6 +6,8 @@
 #include <exception>
 #include <initializer_list>
 
+#include "common/base/errors.h"
+#include "common/checks/symptoms/symptom.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/describe.h"
 
@@ -51,85 +53,62 @@ std::optional<TimeExcess> beyond_time(const TimeBound& bound, const std::vector<
 
 namespace {
 
-using Finding = RankVerdict::State;
-
-bool one_of(Finding state, std::initializer_list<Finding> states) {
-  return std::find(states.begin(), states.end(), state) != states.end();
+bool any(const std::vector<RankVerdict>& ranks, Worth worth) {
+  return std::any_of(ranks.begin(), ranks.end(), [&](const RankVerdict& rank) { return rank.worth == worth; });
 }
 
-bool has_rank(const std::vector<RankVerdict>& ranks, std::initializer_list<Finding> states) {
-  return std::any_of(ranks.begin(), ranks.end(), [&](const RankVerdict& rank) { return one_of(rank.state, states); });
+bool only(const std::vector<RankVerdict>& ranks, std::initializer_list<Worth> worths) {
+  return std::all_of(ranks.begin(), ranks.end(), [&](const RankVerdict& rank) {
+    return std::find(worths.begin(), worths.end(), rank.worth) != worths.end();
+  });
 }
 
-bool has_only(const std::vector<RankVerdict>& ranks, std::initializer_list<Finding> states) {
-  return std::all_of(ranks.begin(), ranks.end(), [&](const RankVerdict& rank) { return one_of(rank.state, states); });
-}
-
-RankVerdict verdict_of(Finding state, const std::string& reason) {
-  RankVerdict verdict;
-  verdict.state = state;
-  verdict.reason = reason;
-  return verdict;
-}
-
-RankVerdict judge_results(const Case& test_case, const CasePlace& place, const CaseRecord& record,
-                          const TensorMap& expected) {
-  const CaseComparison found = compare_case(test_case, place, expected, record.results, record.spent, record.used);
-  if (!found.wrong.empty()) return verdict_of(Finding::kWrong, found.wrong);
-  if (!found.over_budget.empty()) return verdict_of(Finding::kTooExpensive, found.over_budget);
-  return verdict_of(Finding::kRight, "");
-}
-
-/// What is known without its results; nullopt: they decide.
-std::optional<RankVerdict> judge_without_results(const Case& test_case, const std::optional<CaseRecord>& record) {
+/// What one rank's part of a case is worth.
+RankVerdict judge_rank(const Case& test_case, const CasePlace& place, const std::optional<CaseRecord>& record,
+                       CaseResult& result) {
   if (!record || record->task != test_case.task || record->name != test_case.name)
-    return verdict_of(Finding::kNoRecord, "nothing came back");
-  switch (record->state) {
-    case CaseRecord::State::kReturned: return std::nullopt;
-    case CaseRecord::State::kSkipped:
-      return verdict_of(Finding::kNoRecord, "skipped a case that must not be skipped here");
-    case CaseRecord::State::kNotImplemented: {
-      RankVerdict todo = verdict_of(Finding::kNotImplemented, record->message);
-      todo.missing_task = record->missing_task;
-      todo.exit_code = record->exit_code;
-      return todo;
-    }
-    case CaseRecord::State::kThrew: break;
-  }
-  RankVerdict thrown = verdict_of(Finding::kThrew, record->message);
-  thrown.exit_code = record->exit_code;
-  return thrown;
+    return {CaseEnd::kNothing, Worth::kFailed, "nothing came back"};
+  if (record->end == CaseEnd::kNotImplemented)
+    return {record->end, Worth::kNotImplemented, record->message, record->missing_task, record->exit_code};
+  if (record->end != CaseEnd::kReturned) return {record->end, Worth::kFailed, record->message, "", record->exit_code};
+  result.expected = test_case.expected(place);
+  result.record = *record;
+  compare_case(test_case, place, result);
+  const Worth worth = !result.wrong.empty()         ? Worth::kFailed
+                      : !result.over_budget.empty() ? Worth::kTooExpensive
+                                                    : Worth::kPassed;
+  return {record->end,  worth,       !result.wrong.empty() ? result.wrong : result.over_budget, "", 0,
+          record->used, record->seen};
 }
 
 /// Ranks that are all right may have taken too long together, or one may have waited too long: then the slowest one, or
 /// that one, is too expensive.
 void judge_time(const Case& test_case, std::uint64_t seed, std::vector<RankVerdict>& ranks) {
-  if (!test_case.time || !has_only(ranks, {Finding::kRight})) return;
+  if (!test_case.time || !only(ranks, {Worth::kPassed})) return;
   std::vector<ModelTime> times;
   for (const RankVerdict& rank : ranks) times.push_back(rank.used.model_time);
   const auto excess = beyond_time(test_case.time(static_cast<int>(ranks.size()), seed), times);
   if (!excess) return;
-  ranks[excess->rank].state = Finding::kTooExpensive;
+  ranks[excess->rank].worth = Worth::kTooExpensive;
   ranks[excess->rank].reason = excess->reason;
 }
 
 /// Results that must be the same everywhere: a rank that is right, but has other bits than rank 0, is wrong.
-void judge_sameness(const Case& test_case, const std::vector<std::optional<CaseRecord>>& by_rank,
-                    std::vector<RankVerdict>& ranks) {
-  if (!has_only(ranks, {Finding::kRight})) return;
+void judge_sameness(const Case& test_case, const std::vector<CaseResult>& results, std::vector<RankVerdict>& ranks) {
+  if (!only(ranks, {Worth::kPassed})) return;
   for (const std::string& name : test_case.same_on_all_ranks) {
-    const at::Tensor& first = by_rank.front()->results.at(name);
+    const at::Tensor& first = results.front().record.results.at(name);
     for (std::size_t rank = 1; rank < ranks.size(); ++rank) {
-      const at::Tensor& here = by_rank[rank]->results.at(name);
+      const at::Tensor& here = results[rank].record.results.at(name);
       if (at::equal(here, first)) continue;
       Tolerance exact;
       exact.rtol = exact.atol = 0;
       const std::optional<FirstDifference> found = first_difference(here, first, exact);
-      ranks[rank] = verdict_of(Finding::kWrong,
-                               fmt::format("result '{}'{}: expected the same bits on all ranks", name,
-                                           found ? fmt::format(", element {}: {}, but {} on rank 0",
-                                                               shape_text(found->index), found->actual, found->expected)
-                                                 : " differs from that of rank 0"));
+      ranks[rank] = {CaseEnd::kReturned, Worth::kFailed,
+                     fmt::format("result '{}'{}: expected the same bits on all ranks", name,
+                                 found ? fmt::format(", element {}: {}, but {} on rank 0", shape_text(found->index),
+                                                     found->actual, found->expected)
+                                       : " differs from that of rank 0")};
       return;
     }
   }
@@ -174,79 +153,64 @@ void add_use(CaseFigures& used, const CaseRecord& record) {
 }
 
 /// With inputs, which only symptoms need.
-CaseEvidence evidence_of(const Case& test_case, int size, std::uint64_t seed, const std::vector<TensorMap>& expected,
-                         const std::vector<std::optional<CaseRecord>>& by_rank,
+CaseEvidence evidence_of(const Case& test_case, int size, std::uint64_t seed, std::vector<CaseResult>& results,
                          const std::vector<RankVerdict>& verdicts) {
-  CaseEvidence evidence{test_case, size, seed, {}, expected, {}, {}, {}, {}, {}};
+  CaseEvidence evidence{test_case, size, seed, {}, {}, {}, {}, {}, {}, {}};
   for (int rank = 0; rank < size; ++rank) {
     const auto index = static_cast<std::size_t>(rank);
     const RankVerdict& verdict = verdicts[index];
-    const bool returned = one_of(verdict.state, {Finding::kRight, Finding::kWrong, Finding::kTooExpensive});
+    const bool threw = verdict.end == CaseEnd::kThrew, costly = verdict.worth == Worth::kTooExpensive;
     evidence.inputs.push_back(is_asked(test_case, rank) ? test_case.inputs({rank, size, seed}) : CaseInputs());
-    evidence.actual.push_back(returned ? by_rank[index]->results : TensorMap());
-    evidence.right.push_back(one_of(verdict.state, {Finding::kRight, Finding::kTooExpensive}));
-    evidence.over_budget.push_back(verdict.state == Finding::kTooExpensive ? verdict.reason : "");
-    evidence.thrown.push_back(verdict.state == Finding::kThrew ? verdict.reason : "");
-    evidence.thrown_codes.push_back(verdict.state == Finding::kThrew ? verdict.exit_code : 0);
+    evidence.expected.push_back(std::move(results[index].expected));
+    evidence.actual.push_back(std::move(results[index].record.results));
+    evidence.right.push_back(costly || verdict.worth == Worth::kPassed);
+    evidence.over_budget.push_back(costly ? verdict.reason : "");
+    evidence.thrown.push_back(threw ? verdict.reason : "");
+    evidence.thrown_codes.push_back(threw ? verdict.exit_code : 0);
   }
   return evidence;
 }
 
-std::optional<Symptom> symptom_of(const CaseEvidence& evidence) {
+Symptom symptom_of(const CaseEvidence& evidence) {
   try {
-    return find_symptom(evidence);
+    return find_symptom(evidence).value_or(Symptom());
   } catch (const std::exception&) {
     // Only a hint is lost. The results come from untrusted code: whatever their shape, they must not end the judge.
-    return std::nullopt;
+    return {};
   }
 }
 
 /// How well a rank's reason explains why the case failed: a TODO best, another rank's failure least.
 int weight_of(const RankVerdict& rank) {
   constexpr int kPeerFailed = static_cast<int>(ExitCode::kCommunication);
-  switch (rank.state) {
-    case Finding::kNotImplemented: return 6;
-    case Finding::kThrew: return rank.exit_code == kPeerFailed ? 2 : 5;
-    case Finding::kWrong: return 4;
-    case Finding::kTooExpensive: return 3;
-    case Finding::kNoRecord: return 1;
+  switch (rank.worth) {
+    case Worth::kNotImplemented: return 6;
+    case Worth::kTooExpensive: return 3;
+    case Worth::kFailed: break;
     default: return 0;
   }
+  if (rank.end == CaseEnd::kThrew) return rank.exit_code == kPeerFailed ? 2 : 5;
+  return rank.end == CaseEnd::kReturned ? 4 : 1;
 }
 
-}  // namespace
-
-bool CaseVerdict::passed() const {
-  return has_only(ranks, {Finding::kRight, Finding::kNotAsked}) && has_rank(ranks, {Finding::kRight});
-}
-
-bool CaseVerdict::skipped() const {
-  return has_only(ranks, {Finding::kSkipped, Finding::kNotAsked}) && has_rank(ranks, {Finding::kSkipped});
-}
-
-bool CaseVerdict::not_implemented() const {
-  return has_rank(ranks, {Finding::kNotImplemented});
-}
-
-bool CaseVerdict::too_expensive() const {
-  return has_only(ranks, {Finding::kRight, Finding::kTooExpensive, Finding::kNotAsked}) &&
-         has_rank(ranks, {Finding::kTooExpensive});
-}
-
-std::string CaseVerdict::reason() const {
+std::string reason_of(const std::vector<RankVerdict>& ranks) {
   const auto worst = std::max_element(ranks.begin(), ranks.end(), [](const RankVerdict& a, const RankVerdict& b) {
     return weight_of(a) < weight_of(b);
   });
   if (worst == ranks.end() || weight_of(*worst) == 0) return "";
   // "rank 2, result 'out', ...", but "rank 2: 3 calls of all_gather, ..."
-  const char* join = worst->state == Finding::kWrong ? "," : ":";
-  return fmt::format("rank {}{} {}", worst - ranks.begin(), join, worst->reason);
+  const bool is_result = worst->end == CaseEnd::kReturned && worst->worth == Worth::kFailed;
+  return fmt::format("rank {}{} {}", worst - ranks.begin(), is_result ? "," : ":", worst->reason);
 }
 
-std::string CaseVerdict::message() const {
-  const std::string text = reason();
-  return symptom && !text.empty() ? fmt::format("{}; likely: {}", text, symptom->message) : text;
+Worth worth_of(const std::vector<RankVerdict>& ranks) {
+  if (only(ranks, {Worth::kSkipped})) return Worth::kSkipped;
+  if (any(ranks, Worth::kNotImplemented)) return Worth::kNotImplemented;
+  if (only(ranks, {Worth::kPassed, Worth::kSkipped})) return Worth::kPassed;
+  return only(ranks, {Worth::kPassed, Worth::kSkipped, Worth::kTooExpensive}) ? Worth::kTooExpensive : Worth::kFailed;
 }
+
+}  // namespace
 
 CaseVerdict judge_case(const Case& test_case, int size, std::uint64_t seed,
                        const std::vector<std::optional<CaseRecord>>& by_rank) {
@@ -258,29 +222,24 @@ CaseVerdict judge_case(const Case& test_case, int size, std::uint64_t seed,
     verdict.of_one_process = use_of_one_process(test_case, {0, size, seed});
     verdict.limits = limits_of(test_case, size, seed);
   }
-  std::vector<TensorMap> expected(static_cast<std::size_t>(size));
+  std::vector<CaseResult> results(static_cast<std::size_t>(size));
   for (int rank = 0; rank < size; ++rank) {
     const auto index = static_cast<std::size_t>(rank);
-    if (!is_asked(test_case, rank)) {
-      verdict.ranks.push_back(verdict_of(Finding::kNotAsked, ""));
-    } else if (!skip_reason.empty()) {
-      verdict.ranks.push_back(verdict_of(Finding::kSkipped, skip_reason));
-    } else {
-      const std::optional<CaseRecord> record = index < by_rank.size() ? by_rank[index] : std::nullopt;
-      const std::optional<RankVerdict> known = judge_without_results(test_case, record);
-      if (!known) expected[index] = test_case.expected({rank, size, seed});
-      verdict.ranks.push_back(known ? *known : judge_results(test_case, {rank, size, seed}, *record, expected[index]));
-      if (!known) {
-        verdict.ranks.back().used = record->used;
-        verdict.ranks.back().seen = record->seen;
-        add_use(verdict.used, *record);
-      }
+    if (!is_asked(test_case, rank) || !skip_reason.empty()) {
+      verdict.ranks.push_back(
+          {CaseEnd::kNotAsked, Worth::kSkipped, is_asked(test_case, rank) ? skip_reason : std::string()});
+      continue;
     }
+    verdict.ranks.push_back(judge_rank(test_case, {rank, size, seed},
+                                       index < by_rank.size() ? by_rank[index] : std::nullopt, results[index]));
+    if (verdict.ranks.back().end == CaseEnd::kReturned) add_use(verdict.used, results[index].record);
   }
   judge_time(test_case, seed, verdict.ranks);
-  judge_sameness(test_case, by_rank, verdict.ranks);
-  if (!verdict.passed() && !verdict.skipped() && !verdict.not_implemented())
-    verdict.symptom = symptom_of(evidence_of(test_case, size, seed, expected, by_rank, verdict.ranks));
+  judge_sameness(test_case, results, verdict.ranks);
+  verdict.worth = worth_of(verdict.ranks);
+  verdict.reason = reason_of(verdict.ranks);
+  if (!verdict.is_fine() && verdict.worth != Worth::kNotImplemented)
+    verdict.symptom = symptom_of(evidence_of(test_case, size, seed, results, verdict.ranks));
   return verdict;
 }
 

@@ -1,47 +1,144 @@
 #include "common/rank/perform_and_keep.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <set>
 #include <utility>
 
 #include "common/base/errors.h"
 #include "common/base/failure.h"
 #include "common/comm/messages/endpoint_of.h"
+#include "common/rank/measured_use.h"
+#include "common/tensor/describe.h"
 
 namespace lab {
 namespace {
 
-void note_failure(CaseRecord& record, CaseRecord::State state, const std::string& message, int exit_code) {
-  record.results.clear();
-  record.state = state;
-  record.message = message;
-  record.exit_code = exit_code;
+/// While it lives, an endpoint's ledger holds only what was counted meanwhile.
+class LedgerPeriod {
+ public:
+  explicit LedgerPeriod(Endpoint& endpoint)
+      : endpoint_(endpoint), before_(std::exchange(endpoint.ledger(), comm::Ledger())) {}
+  ~LedgerPeriod() {
+    before_.add(endpoint_.ledger());
+    endpoint_.ledger() = std::move(before_);
+  }
+  LedgerPeriod(const LedgerPeriod&) = delete;
+  LedgerPeriod& operator=(const LedgerPeriod&) = delete;
+
+ private:
+  Endpoint& endpoint_;
+  comm::Ledger before_;
+};
+
+/// "input.x float32 [4, 6], weight.W float32 [3, 6]"
+std::string shapes_of(const TensorMap& tensors) {
+  constexpr std::size_t kMostNamed = 8;  // a model has many weights
+  std::string text;
+  std::size_t num_named = 0;
+  for (const auto& [name, tensor] : tensors) {
+    if (num_named == kMostNamed) return text + fmt::format(" and {} more", tensors.size() - kMostNamed);
+    text += fmt::format("{}{} {}", num_named++ == 0 ? "" : ", ", name, describe(tensor));
+  }
+  return text.empty() ? "none" : text;
+}
+
+/// The bytes of the storages that these results refer to and the inputs do not, each once.
+std::int64_t bytes_of_results(const TensorMap& results, const TensorMap& inputs) {
+  std::set<const void*> counted;
+  for (const auto& [name, tensor] : inputs) {
+    if (tensor.defined()) counted.insert(tensor.storage().data());
+  }
+  std::int64_t bytes = 0;
+  for (const auto& [name, tensor] : results) {
+    if (tensor.defined() && counted.insert(tensor.storage().data()).second)
+      bytes += static_cast<std::int64_t>(tensor.storage().nbytes());
+  }
+  return bytes;
+}
+
+/// Refuses what cannot be compared with any expected result.
+void require_plain(const std::string& result, const at::Tensor& tensor, at::Device device) {
+  const bool elsewhere = !tensor.is_cpu() && tensor.device().type() != device.type();
+  if (elsewhere)
+    throw ResultError(
+        fmt::format("result '{}' is on device {}, expected {}", result, tensor.device().str(), device.str()));
+  if (tensor.is_complex() || tensor.is_quantized() || tensor.layout() != at::kStrided)
+    throw ResultError(
+        fmt::format("result '{}' is {}, expected a dense tensor of real numbers", result, describe(tensor)));
+}
+
+/// What the task's call threw, as the error of exit code 7 that names the case. Null: no exception.
+Error thrown_by_student(const CaseInputs& inputs, const std::exception* failure) {
+  std::string what = student_message(failure);
+  if (what.back() == '.') what.pop_back();
+  return {ExitCode::kStudentCode,
+          fmt::format("{} [{}]: {}; inputs: {}", inputs.task, inputs.name, what, shapes_of(inputs.tensors))};
+}
+
+/// Fills in what the call returns and uses.
+void perform(const CaseInputs& inputs, const CallTable& calls, Communicator& comm, CaseRecord& record) {
+  const auto call = calls.find(inputs.task);
+  if (call == calls.end()) throw ContractError(fmt::format("the call of task '{}' is missing", inputs.task));
+  Endpoint& endpoint = endpoint_of(comm);
+  const std::size_t num_abandoned = endpoint.abandoned().size();
+  const LedgerPeriod period(endpoint);
+  endpoint.transport().set_task(fmt::format("{}, {}", inputs.task, inputs.name));
+  {
+    const LedgerScope scope(endpoint, inputs.task);
+    try {
+      record.used = measured_use(comm, [&] {
+        record.results = call->second(comm, inputs);
+        for (auto& [result, tensor] : record.results) {
+          if (!tensor.defined()) continue;
+          require_plain(result, tensor, inputs.device);
+          tensor = tensor.cpu().detach();  // what led to a result is not part of it
+        }
+      });
+      const std::int64_t returned = bytes_of_results(record.results, inputs.tensors);
+      record.used.retained_bytes = std::max<std::int64_t>(0, record.used.retained_bytes - returned);
+      endpoint.require_all_finished();
+    } catch (const ResultError& failure) {
+      throw ContractError(fmt::format("{} [{}]: {}", inputs.task, inputs.name, failure.what()));
+    } catch (const Error&) {
+      throw;
+    } catch (const std::exception& failure) {
+      throw thrown_by_student(inputs, &failure);
+    } catch (...) {
+      throw thrown_by_student(inputs, nullptr);
+    }
+  }
+  endpoint.transport().set_task("");
+  record.spent = endpoint.ledger().entries();
+  // Otherwise it would end the world only after the last case.
+  const std::vector<std::string>& abandoned = endpoint.abandoned();
+  if (abandoned.size() > num_abandoned) throw ContractError(abandoned[num_abandoned]);
 }
 
 }  // namespace
 
-void perform_and_keep(CaseRecord record, const std::function<CaseRun()>& perform, Communicator& comm,
-                      const std::function<void(const CaseRecord&)>& keep) {
+void perform_and_keep(const CaseInputs& inputs, const CallTable& calls, Communicator& comm,
+                      const std::function<void(CaseRecord)>& keep) {
+  CaseRecord record;
+  record.task = inputs.task;
+  record.name = inputs.name;
+  CaseRecord failed = record;
   try {
-    const std::size_t num_abandoned = endpoint_of(comm).abandoned().size();
-    CaseRun run = perform();
-    // Otherwise it would end the world only after the last case.
-    const std::vector<std::string>& abandoned = endpoint_of(comm).abandoned();
-    if (abandoned.size() > num_abandoned) throw ContractError(abandoned[num_abandoned]);
-    record.results = std::move(run.actual);
-    record.spent = std::move(run.spent);
-    record.used = run.used;
-    keep(record);
+    perform(inputs, calls, comm, record);
+    keep(std::move(record));
   } catch (const NotImplementedError& todo) {
-    record.missing_task = todo.task_id();
-    note_failure(record, CaseRecord::State::kNotImplemented, todo.what(), exit_code_of(todo));
-    keep(record);
+    failed.end = CaseEnd::kNotImplemented;
+    failed.missing_task = todo.task_id();
+    failed.message = todo.what();
+    failed.exit_code = exit_code_of(todo);
+    keep(std::move(failed));
   } catch (const std::exception& failure) {
-    note_failure(record, CaseRecord::State::kThrew, message_of(failure), exit_code_of(failure));
-    keep(record);
-    throw;
-  } catch (...) {
-    note_failure(record, CaseRecord::State::kThrew, "something that is not an exception was thrown",
-                 static_cast<int>(ExitCode::kInternal));
-    keep(record);
+    failed.end = CaseEnd::kThrew;
+    failed.message = message_of(failure);
+    failed.exit_code = exit_code_of(failure);
+    keep(std::move(failed));
     throw;
   }
 }

@@ -7,10 +7,12 @@
 
 namespace lab {
 
-/// Performs a case on this rank and passes on its record, which has task and name already, however it ends. A TODO does
-/// not end the run. Anything else that is thrown is recorded and rethrown; so is the error of a case that posted a
-/// message without waiting for it.
-void perform_and_keep(CaseRecord record, const std::function<CaseRun()>& perform, Communicator& comm,
-                      const std::function<void(const CaseRecord&)>& keep);
+/// Wherever a case runs, this runs it: the call of its task on these inputs; all ranks together. Passes on the record of
+/// what the call did on this rank and used, with results on the CPU, however it ends. A TODO does not end the run.
+/// Anything else that is thrown is recorded and rethrown: a lab::Error as it is, the rest as an Error of exit code 7 with
+/// the task, the case, the line in student code and the inputs' shapes.
+/// Errors    what the call throws; ContractError: the task has no call, a message was posted and not waited for
+void perform_and_keep(const CaseInputs& inputs, const CallTable& calls, Communicator& comm,
+                      const std::function<void(CaseRecord)>& keep);
 
 }  // namespace lab

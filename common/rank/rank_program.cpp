@@ -10,7 +10,6 @@
 #include "common/base/stack/student_place.h"
 #include "common/comm/relay/relay_world.h"
 #include "common/launch/one_rank.h"
-#include "common/rank/parcel.h"
 #include "common/rank/perform_and_keep.h"
 #include "common/rank/sent_tensors.h"
 #include "common/rank/start/rank_server.h"
@@ -30,14 +29,10 @@ int run_rank(const comm::RelayEnd& end, CallTable (*calls)()) {
       end.transport, end.collectives, spec,
       [&](Communicator& comm, launch::RankOutcome&) {
         while (const std::optional<std::string> bytes = end.next_work()) {
-          Parcel parcel = parcel_from_bytes(*bytes);
-          CaseRecord record;
-          record.task = parcel.task;
-          record.name = parcel.name;
-          const SentTensors sent(parcel.inputs);
-          perform_and_keep(
-              record, [&] { return perform_call(table, record.task, record.name, std::move(parcel.inputs), comm); },
-              comm, [&](const CaseRecord& kept) { end.hand_in(bytes_of_record(kept)); });
+          const CaseInputs inputs = inputs_from_bytes(*bytes);
+          const SentTensors sent(inputs);
+          perform_and_keep(inputs, table, comm,
+                           [&](const CaseRecord& record) { end.hand_in(bytes_of_record(record)); });
         }
       },
       outcome);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -20,24 +21,20 @@ namespace lab {
 namespace {
 
 using nlohmann::json;
-using RecordState = CaseRecord::State;
 
 constexpr std::size_t kMostTextBytes = 4000;
 
-constexpr std::array<std::pair<RecordState, const char*>, 4> kStates = {
-    {{RecordState::kReturned, "returned"},
-     {RecordState::kThrew, "threw"},
-     {RecordState::kNotImplemented, "not implemented"},
-     {RecordState::kSkipped, "skipped"}}};
+constexpr std::array<std::pair<CaseEnd, const char*>, 3> kStates = {
+    {{CaseEnd::kReturned, "returned"}, {CaseEnd::kThrew, "threw"}, {CaseEnd::kNotImplemented, "not implemented"}}};
 
-const char* name_of_state(RecordState state) {
+const char* name_of_state(CaseEnd state) {
   for (const auto& [known, name] : kStates) {
     if (known == state) return name;
   }
   throw UsageError("a record of an unknown state cannot be written");
 }
 
-RecordState state_of(const std::string& text) {
+CaseEnd state_of(const std::string& text) {
   for (const auto& [state, name] : kStates) {
     if (text == name) return state;
   }
@@ -94,6 +91,11 @@ LedgerEntry ledger_entry_of(const json& entry) {
 constexpr std::uint64_t kLengthBytes = 8;
 constexpr std::uint64_t kMaxRecordHeaderBytes = 4u << 20;  // names, shapes and texts need less
 const char* const kRecordKey = "record";                   // of the blob's metadata
+constexpr int kVersion = 1;                                // of a record's text
+// What a record's text has, and no more.
+constexpr std::array<const char*, 13> kFields = {"version",        "task",          "name",     "state", "message",
+                                                 "exit_code",      "missing_task",  "spent",    "flops", "peak_bytes",
+                                                 "retained_bytes", "model_time_ps", "undefined"};
 
 std::string length_of(std::uint64_t number) {
   std::string bytes;
@@ -132,9 +134,10 @@ std::string text_of_record(const CaseRecord& record, const std::vector<std::stri
   }
   const ModelTime& time = record.used.model_time;
   const json document = {
+      {"version", kVersion},
       {"task", record.task},
       {"name", record.name},
-      {"state", name_of_state(record.state)},
+      {"state", name_of_state(record.end)},
       {"message", record.message.substr(0, kMostTextBytes)},
       {"exit_code", record.exit_code},
       {"missing_task", record.missing_task},
@@ -152,10 +155,16 @@ std::string text_of_record(const CaseRecord& record, const std::vector<std::stri
 CaseRecord record_from_text(const std::string& text, std::vector<std::string>& undefined) {
   const json document = json::parse(text, nullptr, false);
   if (document.is_discarded()) throw UsageError("its text is not valid JSON");
+  if (const std::int64_t version = count_at(document, "version"); version != kVersion)
+    throw UsageError(fmt::format("its version is {}, expected {}", version, kVersion));
+  for (const auto& [key, value] : document.items()) {
+    if (std::find(kFields.begin(), kFields.end(), key) == kFields.end())
+      throw UsageError(fmt::format("it has an unknown field '{}'", one_line(key.substr(0, 40))));
+  }
   CaseRecord record;
   record.task = text_at(document, "task");
   record.name = text_at(document, "name");
-  record.state = state_of(text_at(document, "state"));
+  record.end = state_of(text_at(document, "state"));
   record.message = text_at(document, "message");
   record.missing_task = text_at(document, "missing_task");
   const json& exit_code = field_of(document, "exit_code");

@@ -6,24 +6,23 @@
 
 #include "common/base/costs.h"
 #include "common/base/files.h"
+#include "common/base/worth.h"
 #include "common/tensor/tensor_map.h"
 
 namespace lab {
 
 /// What one rank reports about one case: what the task returned there, not whether it is right.
 struct CaseRecord {
-  enum class State { kReturned, kThrew, kNotImplemented, kSkipped };
-
-  std::string task;  ///< "a9.broadcast"
-  std::string name;  ///< the case: "BroadcastFromLast"
-  State state = State::kReturned;
-  std::string message;             ///< what was thrown, or why it was skipped
-  int exit_code = 0;               ///< of what was thrown
-  std::string missing_task;        ///< kNotImplemented: the id in not_implemented(), such as "a9.allreduce"
-  TensorMap results;               ///< undefined tensors stay undefined; on the CPU
-  std::vector<LedgerEntry> spent;  ///< during the case, by operation
-  ResourceUse used;                ///< the rank's own count
-  SeenUse seen;                    ///< filled in by a judge; not part of the record's text
+  std::string task;                  ///< "a9.broadcast"
+  std::string name;                  ///< the case: "BroadcastFromLast"
+  CaseEnd end = CaseEnd::kReturned;  ///< that, kThrew or kNotImplemented
+  std::string message;               ///< what was thrown
+  int exit_code = 0;                 ///< of what was thrown
+  std::string missing_task;          ///< kNotImplemented: the id in not_implemented(), such as "a9.allreduce"
+  TensorMap results;                 ///< undefined tensors stay undefined; on the CPU
+  std::vector<LedgerEntry> spent;    ///< during the case, by operation
+  ResourceUse used;                  ///< the rank's own count
+  SeenUse seen;                      ///< filled in by a judge; not part of the record's text
 };
 
 /// A record without its tensors, as JSON in ASCII; its message is cut to 4000 characters.

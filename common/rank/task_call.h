@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "common/base/costs.h"
 #include "common/base/errors.h"
 #include "common/comm/communicator.h"
 #include "common/tensor/tensor_map.h"
@@ -15,17 +14,28 @@
 // the inputs come from, so that a judged rank can be given them (rank_program.h).
 namespace lab {
 
-/// What a task is given: tensors, named "input.x" or "weight.W", and plain numbers such as sizes.
+/// What a task is given in one case: tensors, named "input.x" or "weight.W", and plain numbers such as sizes. Nothing in
+/// it says what is expected: the judge sends it to a rank as it is.
 struct CaseInputs {
   TensorMap tensors;
   std::map<std::string, double> numbers;
   std::uint64_t seed = 42;       ///< for tasks that draw their own data; a judged rank gets another (sent_tensors.h)
   at::Device device = at::kCPU;  ///< where the tensors are and the task runs
+  std::string task = {},
+              name = {};  ///< "a9.broadcast", and the case: "BroadcastFromLast"; filled in by judged_inputs()
 
-  const at::Tensor& tensor(const std::string& name) const;
-  std::int64_t integer(const std::string& name) const;
-  double number(const std::string& name) const;
+  const at::Tensor& tensor(const std::string& key) const;
+  std::int64_t integer(const std::string& key) const;
+  double number(const std::string& key) const;
 };
+
+/// As one file of safetensors.
+/// Errors    UsageError: a dtype that safetensors does not have
+std::string to_bytes(const CaseInputs& inputs);
+
+/// What to_bytes() wrote. The tensors are on the CPU and contiguous.
+/// Errors    UsageError: these bytes are no inputs
+CaseInputs inputs_from_bytes(const std::string& bytes);
 
 /// Runs a task's student function on this rank: from inputs to named results.
 using TaskCall = std::function<TensorMap(Communicator&, const CaseInputs&)>;
@@ -34,25 +44,9 @@ using TaskCall = std::function<TensorMap(Communicator&, const CaseInputs&)>;
 using CallTable = std::map<std::string, TaskCall>;
 
 /// What a call throws if student code returned something that is not what the contract says, such as a view of its
-/// argument; perform_call() adds the task and the case to the message.
+/// argument; perform_and_keep() adds the task and the case to the message.
 struct ResultError : ContractError {
   using ContractError::ContractError;
 };
-
-/// What a case's call did on one rank: nothing is judged.
-struct CaseRun {
-  CaseInputs inputs;
-  TensorMap actual;                ///< on the CPU
-  std::vector<LedgerEntry> spent;  ///< by operation, during the case
-  ResourceUse used;
-};
-
-/// Runs the call of a task on these inputs, for the case of that name; all ranks together. The results are moved to the
-/// CPU.
-/// Errors    ContractError: the task has no call; a message was posted and not waited for
-///           what the call throws: a lab::Error as it is, anything else as an Error of exit code 7 with the task, the
-///           case, the line in student code and the inputs' shapes
-CaseRun perform_call(const CallTable& calls, const std::string& task, const std::string& name, CaseInputs inputs,
-                     Communicator& comm);
 
 }  // namespace lab

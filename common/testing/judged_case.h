@@ -20,15 +20,10 @@ inline CaseVerdict judged(const Case& test_case, const TaskCall& call, int size)
   return recorded({test_case}, {{test_case.task, call}}, size).judged(test_case, 42);
 }
 
-/// The symptom's id; empty: none.
-inline std::string symptom_id(const CaseVerdict& verdict) {
-  return verdict.symptom ? verdict.symptom->id : "";
-}
-
 /// The symptom of the named case with the given call instead of its task's, on `size` ranks.
 inline std::string symptom_of(const std::vector<Case>& cases, const std::string& name, const TaskCall& call, int size) {
   for (const Case& test_case : cases) {
-    if (test_case.name == name) return symptom_id(judged(test_case, call, size));
+    if (test_case.name == name) return judged(test_case, call, size).symptom.id;
   }
   return "unknown case";
 }
@@ -46,7 +41,7 @@ inline std::string unrecognised_mistake(const std::vector<Case>& cases, int size
         return results;
       };
       const CaseVerdict verdict = judged(test_case, call, size);
-      if (!verdict.passed() && !verdict.too_expensive() && symptom_id(verdict) != mistake.id)
+      if (!verdict.passed() && !verdict.too_expensive() && verdict.symptom.id != mistake.id)
         return test_case.name + ": " + mistake.id;
     }
   }

@@ -119,24 +119,23 @@ void ClassOverview::add(const std::string& who, const LabMarks& marks, const Lab
   if (!seen_.insert({who, marks.lab}).second) return;
   seconds_[{marks.lab, who}] = outcome.seconds;
   for (const MarkedItem& item : marks.items) {
-    if (item.kind != MarkedItem::Kind::kTask || item.state == MarkedItem::State::kNotJudged) continue;
+    if (item.kind != MarkedItem::Kind::kTask || item.worth == Worth::kNotJudged) continue;
     Task& task = tasks_[item.id];
     task.title = item.title;
     ++task.num_judged;
-    const bool passed = item.state == MarkedItem::State::kPassed;
+    const bool passed = item.worth == Worth::kPassed;
     if (passed) ++task.num_passed;
     task.shares += item.out_of > 0 ? item.marks / item.out_of : passed ? 1 : 0;
   }
   for (const auto& [id, task] : outcome.tasks) {
-    for (const CheckOutcome& check : task.checks) {
-      using State = CheckOutcome::State;
-      if (check.state == State::kSkipped || check.state == State::kNotJudged) continue;
+    for (const CaseVerdict& check : task.checks) {
+      if (check.worth == Worth::kSkipped || check.worth == Worth::kNotJudged) continue;
       Check& counted = checks_[{id, check.name}];
       ++counted.num_judged;
-      if (check.state != State::kPassed) ++counted.num_failed;
-      if (check.likely.empty()) continue;
-      causes_[check.likely].hand_ins.insert(who);
-      causes_[check.likely].tasks.insert(id);
+      if (check.worth != Worth::kPassed) ++counted.num_failed;
+      if (check.symptom.message.empty()) continue;
+      causes_[check.symptom.message].hand_ins.insert(who);
+      causes_[check.symptom.message].tasks.insert(id);
     }
   }
 }

@@ -86,9 +86,8 @@ Tally tally_of_rule(const std::vector<Fate>& fates, bool written) {
 }
 
 std::string first_loss(const TaskOutcome& task) {
-  for (const CheckOutcome& check : task.checks) {
-    if (check.state != CheckOutcome::State::kPassed && check.state != CheckOutcome::State::kSkipped)
-      return fmt::format("{}: {}: {}", task.id, check.name, check.reason);
+  for (const CaseVerdict& check : task.checks) {
+    if (!check.is_fine()) return fmt::format("{}: {}: {}", task.id, check.name, check.reason);
   }
   return fmt::format("{}: {}", task.id, task.reason);
 }

@@ -111,7 +111,7 @@ LabOutcome unread_outcome(const Rubric& rubric, const std::string& reason) {
   for (const RubricTask& task : rubric.tasks) {
     TaskOutcome& result = outcome.tasks[task.id];
     result.id = task.id;
-    result.state = TaskOutcome::State::kNotJudged;
+    result.worth = Worth::kNotJudged;
     result.reason = reason;
   }
   outcome.notes = {reason};

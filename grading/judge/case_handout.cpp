@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "common/base/errors.h"
-#include "common/rank/parcel.h"
 
 namespace lab::grading {
 namespace {
@@ -39,27 +38,17 @@ std::optional<std::string> CaseHandout::next(int rank, pid_t process) {
   if (state.current != nullptr) throw UsageError(fmt::format("no result of {}", state.current->name));
   if (const auto owner = processes_.emplace(process, rank).first->second; owner != rank)
     throw UsageError(fmt::format("process {} asks for work as rank {} and as rank {}", process, owner, rank));
-  const auto size = static_cast<int>(ranks_.size());
   while (state.next_case < cases_.size()) {
     const std::size_t index = state.next_case++;
-    const Case& test_case = cases_[index];
-    if (!is_asked(test_case, rank)) continue;
-    CaseRecord skipped;
-    skipped.message = skip_reason_of(test_case, size);
-    if (skipped.message.empty()) {
-      state.current = &test_case;
-      state.usage.case_begins(process);
-      try {
-        return bytes_of_parcel({test_case.task, test_case.name, inputs_of(index, rank)});
-      } catch (...) {
-        not_drawn_ = std::current_exception();
-        return std::nullopt;
-      }
+    if (!is_asked(cases_[index], rank)) continue;
+    state.current = &cases_[index];
+    state.usage.case_begins(process);
+    try {
+      return to_bytes(inputs_of(index, rank));
+    } catch (...) {
+      not_drawn_ = std::current_exception();
+      return std::nullopt;
     }
-    skipped.task = test_case.task;
-    skipped.name = test_case.name;
-    skipped.state = CaseRecord::State::kSkipped;
-    state.records.push_back(std::move(skipped));
   }
   return std::nullopt;
 }
@@ -77,7 +66,7 @@ void CaseHandout::done(int rank, pid_t process, std::string result, const comm::
   }
   state.traces.push_back({spent.trace, record.task, record.name});
   // A rank that failed ends at once, and earns nothing that would have to be explained.
-  if (record.state == CaseRecord::State::kReturned) record.seen = state.usage.case_ended(process);
+  if (record.end == CaseEnd::kReturned) record.seen = state.usage.case_ended(process);
   state.current = nullptr;
   state.records.push_back(std::move(record));
   ++num_done_;

@@ -136,7 +136,7 @@ CaseWorld run_case_world(RankServer& server, const CaseWorldSpec& spec) {
   return world;
 }
 
-std::vector<CheckedCase> CheckRunner::run(int num_ranks, const std::vector<Case>& cases, bool shaken) const {
+std::vector<CaseVerdict> CheckRunner::run(int num_ranks, const std::vector<Case>& cases, bool shaken) const {
   CaseWorldSpec spec;
   spec.num_ranks = num_ranks;
   spec.seed = seed;
@@ -153,7 +153,7 @@ std::vector<CheckedCase> CheckRunner::run(int num_ranks, const std::vector<Case>
     return RecordedWorld(std::move(world));
   };
   // A rank that computes something alone is sent the whole of what others share in theirs: so never in one process.
-  std::vector<CheckedCase> checked(cases.size());
+  std::vector<CaseVerdict> checked(cases.size());
   for (const bool alone : {true, false}) {
     std::vector<std::size_t> places;
     std::vector<Case> some;
@@ -162,7 +162,7 @@ std::vector<CheckedCase> CheckRunner::run(int num_ranks, const std::vector<Case>
       places.push_back(i);
       some.push_back(cases[i]);
     }
-    std::vector<CheckedCase> found = check_apart(some, seed, perform);
+    std::vector<CaseVerdict> found = check_apart(some, num_ranks, seed, perform);
     for (std::size_t i = 0; i < places.size(); ++i) checked[places[i]] = std::move(found[i]);
   }
   return checked;

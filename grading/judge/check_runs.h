@@ -50,7 +50,7 @@ struct CheckRunner {
   /// Runs the checks on `num_ranks` ranks (check_apart). One element for each, in order. `shaken`: with messages delayed
   /// at random.
   /// Errors    NotJudged: twice, the machine kept a run from finishing; BudgetSpent
-  std::vector<CheckedCase> run(int num_ranks, const std::vector<Case>& cases, bool shaken = false) const;
+  std::vector<CaseVerdict> run(int num_ranks, const std::vector<Case>& cases, bool shaken = false) const;
 };
 
 }  // namespace lab::grading

@@ -28,41 +28,37 @@ std::string mebibytes(std::int64_t bytes) {
 
 }  // namespace
 
-bool is_suspicious(const RankUse& own) {
-  const double seconds = own.seen.cpu_seconds - static_cast<double>(own.claimed.flops) / kSlowestFlopsPerSecond;
-  const auto explained = static_cast<std::int64_t>(kMostUnclaimed * static_cast<double>(own.claimed.peak_bytes));
+bool is_suspicious(const RankVerdict& own) {
+  const double seconds = own.seen.cpu_seconds - static_cast<double>(own.used.flops) / kSlowestFlopsPerSecond;
+  const auto explained = static_cast<std::int64_t>(kMostUnclaimed * static_cast<double>(own.used.peak_bytes));
   return seconds > kFreeSeconds || own.seen.peak_bytes - kFreeBytes > explained;
 }
 
-std::string contradiction_of(const RankUse& own, const RankUse& reference) {
+std::string contradiction_of(const RankVerdict& own, const RankVerdict& reference) {
   const double more_cpu = ratio(own.seen.cpu_seconds, reference.seen.cpu_seconds, kFreeSeconds / kMostUnclaimed);
-  if (more_cpu > kMostUnclaimed * std::max(1.0, claimed_ratio(own.claimed.flops, reference.claimed.flops))) {
+  if (more_cpu > kMostUnclaimed * std::max(1.0, claimed_ratio(own.used.flops, reference.used.flops))) {
     return fmt::format(
         "used {:.1f} s of CPU time where the reference used {:.1f} s, but counted {} floating-point operations where "
         "it "
         "counted {}",
-        own.seen.cpu_seconds, reference.seen.cpu_seconds, own.claimed.flops, reference.claimed.flops);
+        own.seen.cpu_seconds, reference.seen.cpu_seconds, own.used.flops, reference.used.flops);
   }
   const double more_memory = ratio(static_cast<double>(own.seen.peak_bytes),
                                    static_cast<double>(reference.seen.peak_bytes), kFreeBytes / kMostUnclaimed);
-  if (more_memory >
-      kMostUnclaimed * std::max(1.0, claimed_ratio(own.claimed.peak_bytes, reference.claimed.peak_bytes))) {
+  if (more_memory > kMostUnclaimed * std::max(1.0, claimed_ratio(own.used.peak_bytes, reference.used.peak_bytes))) {
     return fmt::format("held {} where the reference held {}, but counted {} in tensors where it counted {}",
                        mebibytes(own.seen.peak_bytes), mebibytes(reference.seen.peak_bytes),
-                       mebibytes(own.claimed.peak_bytes), mebibytes(reference.claimed.peak_bytes));
+                       mebibytes(own.used.peak_bytes), mebibytes(reference.used.peak_bytes));
   }
   return "";
 }
 
-std::string ClaimCheck::contradiction(const Case& test_case, int num_ranks, const CheckedCase& run) const {
-  const auto use_of = [](const RankVerdict& rank) { return RankUse{rank.used, rank.seen}; };
-  const bool suspicious = std::any_of(run.ranks.begin(), run.ranks.end(),
-                                      [&](const RankVerdict& rank) { return is_suspicious(use_of(rank)); });
-  if (!suspicious || !run_reference_) return "";
-  const CheckedCase reference = run_reference_(test_case, num_ranks);
-  if (!reference.right()) return "";
+std::string ClaimCheck::contradiction(const Case& test_case, int num_ranks, const CaseVerdict& run) const {
+  if (!run_reference_ || std::none_of(run.ranks.begin(), run.ranks.end(), is_suspicious)) return "";
+  const CaseVerdict reference = run_reference_(test_case, num_ranks);
+  if (!reference.passed()) return "";
   for (std::size_t rank = 0; rank < run.ranks.size(); ++rank) {
-    const std::string why = contradiction_of(use_of(run.ranks[rank]), use_of(reference.ranks.at(rank)));
+    const std::string why = contradiction_of(run.ranks[rank], reference.ranks.at(rank));
     if (!why.empty()) return fmt::format("needs a look: on {} ranks, rank {} {}", num_ranks, rank, why);
   }
   return "";

@@ -13,96 +13,14 @@
 #include "common/tensor/compute_threads.h"
 #include "grading/judge/check_runs.h"
 #include "grading/judge/claims.h"
-#include "grading/judge/stand_ins.h"
-#include "grading/judge/weak_checks.h"
-#include "grading/judge/withheld_tasks.h"
+#include "grading/judge/rules.h"
 #include "grading/sandbox/sandbox.h"
 
 namespace lab::grading {
 namespace {
 
-bool may_still_pass(const CheckOutcome& check) {
-  using State = CheckOutcome::State;
-  return check.state == State::kNotRun || check.state == State::kPassed || check.state == State::kSkipped;
-}
-
-constexpr const char* kShakenHint = "; in this run messages were delayed at random, as lab check --shake does";
-
-/// The check after one more world size.
-void add_run(CheckOutcome& check, const CheckedCase& run, int num_ranks, bool shaken) {
-  using State = CheckOutcome::State;
-  if (run.skipped()) {
-    if (check.state == State::kNotRun) check.state = State::kSkipped;
-    return;
-  }
-  // A world that failed after its only result arrived failed because of that check: a message that was never received.
-  if (run.right()) {
-    check.state = State::kPassed;
-    return;
-  }
-  check.state = run.too_expensive() ? State::kTooExpensive : State::kFailed;
-  const std::string own = run.reason();
-  const bool no_result =
-      own.empty() || std::any_of(run.ranks.begin(), run.ranks.end(), [](const RankVerdict& rank) {
-        return rank.state == RankVerdict::State::kNoRecord || rank.state == RankVerdict::State::kThrew;
-      });
-  check.reason =
-      fmt::format("on {}: {}", counted(num_ranks, "rank"), no_result && run.failure ? run.failure->message : own);
-  if (shaken) check.reason += kShakenHint;
-  if (!no_result) {  // else it depends on the machine how far the others had come
-    check.used = run.used;
-    check.most = run.limits;
-  }
-  check.timeline = run.timeline;
-  if (no_result && run.failure && run.failure->exit_code == static_cast<int>(ExitCode::kDeadlock)) {
-    check.symptom_id = "deadlock";
-  } else if (run.symptom) {
-    check.symptom_id = run.symptom->id;
-    if (!no_result || !run.failure) check.likely = run.symptom->message;
-  }
-}
-
-void note_todo(TaskOutcome& outcome, const CaseVerdict& verdict) {
-  if (!verdict.not_implemented()) return;
-  outcome.state = TaskOutcome::State::kNotImplemented;
-  const auto rank = std::find_if(verdict.ranks.begin(), verdict.ranks.end(), [](const RankVerdict& one) {
-    return one.state == RankVerdict::State::kNotImplemented;
-  });
-  outcome.missing_task = rank->missing_task;
-  outcome.reason = fmt::format("TODO({}) is still there", rank->missing_task);
-}
-
-CheckOutcome& check_of(TaskOutcome& outcome, const std::string& name) {
-  const auto found = std::find_if(outcome.checks.begin(), outcome.checks.end(),
-                                  [&](const CheckOutcome& other) { return other.name == name; });
-  if (found != outcome.checks.end()) return *found;
-  return *outcome.checks.insert(found, CheckOutcome{name, {}, "", ""});
-}
-
-void note_not_judged(TaskOutcome& outcome, const std::string& name, const NotJudged& fault) {
-  outcome.state = TaskOutcome::State::kJudged;
-  CheckOutcome& check = check_of(outcome, name);
-  check.state = CheckOutcome::State::kNotJudged;
-  check.reason = fault.what();
-}
-
-void note_failed(TaskOutcome& outcome, const std::string& name, const std::string& reason) {
-  outcome.state = TaskOutcome::State::kJudged;
-  CheckOutcome& check = check_of(outcome, name);
-  check.state = CheckOutcome::State::kFailed;
-  check.reason = reason;
-}
-
-TaskOutcome task_not_judged(const std::string& id, const NotJudged& fault) {
-  TaskOutcome outcome;
-  outcome.id = id;
-  outcome.state = TaskOutcome::State::kNotJudged;
-  outcome.reason = fault.what();
-  return outcome;
-}
-
-/// Why a check that passed must wait for a look; empty: it need not.
-std::string reason_to_look(const ClaimCheck& claims, const Case& test_case, int num_ranks, const CheckedCase& run) {
+/// Why a run that is right must wait for a look; empty: it need not.
+std::string reason_to_look(const ClaimCheck& claims, const Case& test_case, int num_ranks, const CaseVerdict& run) {
   try {
     return claims.contradiction(test_case, num_ranks, run);
   } catch (const NotJudged& fault) {
@@ -112,62 +30,47 @@ std::string reason_to_look(const ClaimCheck& claims, const Case& test_case, int 
   }
 }
 
-/// What is kept of a task that is judged again: its checks that are fine.
-TaskOutcome fine_part(const TaskOutcome& unaided) {
-  TaskOutcome kept;
-  kept.id = unaided.id;
-  if (unaided.state != TaskOutcome::State::kJudged) return kept;
-  kept.state = unaided.state;
-  for (const CheckOutcome& check : unaided.checks)
-    kept.checks.push_back(check.is_fine() ? check : CheckOutcome{check.name, {}, "", ""});
-  return kept;
+/// In place of runs that did not come about.
+void add_missing(const std::vector<Case>& cases, Worth worth, const std::string& reason,
+                 std::vector<CaseVerdict>& verdicts) {
+  for (const Case& test_case : cases)
+    verdicts.emplace_back(CaseVerdict{test_case.name, worth, reason}).task = test_case.task;
 }
 
-/// Runs the checks on one size after the other, as long as they have something to lose. `outcomes`: what is known; its
-/// checks that are fine are not run.
-std::map<std::string, TaskOutcome> run_sizes(const CheckRunner& runner, const CheckedSizes& sizes,
-                                             const std::vector<Case>& cases, const ClaimCheck& claims,
-                                             std::map<std::string, TaskOutcome> outcomes) {
-  std::vector<Case> to_run;
-  std::copy_if(cases.begin(), cases.end(), std::back_inserter(to_run), [&](const Case& test_case) {
-    const std::vector<CheckOutcome>& known = outcomes[test_case.task].checks;
-    return std::none_of(known.begin(), known.end(),
-                        [&](const CheckOutcome& check) { return check.name == test_case.name && check.is_fine(); });
-  });
+/// Runs the cases on one size after the other: each up to the first run that is not right, and none of a task any more
+/// that has reached a TODO.
+std::vector<CaseVerdict> run_sizes(const CheckRunner& runner, const CheckedSizes& sizes, const std::vector<Case>& cases,
+                                   const ClaimCheck& claims) {
+  std::vector<CaseVerdict> verdicts;
+  std::set<std::string> lost;  // checks and tasks
   for (const int num_ranks : sizes.all()) {
     const bool shaken = num_ranks != sizes.all().front();  // what fails in order needs no disorder
     std::vector<Case> still;
-    for (const Case& test_case : to_run) {
-      if (!sizes.include(test_case, num_ranks)) continue;
-      TaskOutcome& outcome = outcomes[test_case.task];
-      outcome.id = test_case.task;
-      if (outcome.state != TaskOutcome::State::kNotImplemented && may_still_pass(check_of(outcome, test_case.name)))
-        still.push_back(test_case);
-    }
-    std::vector<CheckedCase> runs;
+    std::copy_if(cases.begin(), cases.end(), std::back_inserter(still), [&](const Case& test_case) {
+      return sizes.include(test_case, num_ranks) && lost.count(test_case.name) == 0 && lost.count(test_case.task) == 0;
+    });
+    std::vector<CaseVerdict> runs;
     try {
       runs = runner.run(num_ranks, still, shaken);
     } catch (const NotJudged& fault) {
-      for (const Case& test_case : still) note_not_judged(outcomes[test_case.task], test_case.name, fault);
-      return outcomes;
+      add_missing(still, Worth::kNotJudged, fault.what(), verdicts);
+      return verdicts;
     } catch (const BudgetSpent& spent) {
-      for (const Case& test_case : still) note_failed(outcomes[test_case.task], test_case.name, spent.what());
-      return outcomes;
+      add_missing(still, Worth::kFailed, spent.what(), verdicts);
+      return verdicts;
     }
-    for (std::size_t run_index = 0; run_index < runs.size(); ++run_index) {
-      const CheckedCase& run = runs[run_index];
-      TaskOutcome& outcome = outcomes[run.task];
-      if (outcome.state == TaskOutcome::State::kNotRun) outcome.state = TaskOutcome::State::kJudged;
-      CheckOutcome& check = check_of(outcome, run.name);
-      add_run(check, run, num_ranks, shaken);
-      note_todo(outcome, run);
-      if (check.state != CheckOutcome::State::kPassed) continue;
-      const std::string reason = reason_to_look(claims, still[run_index], num_ranks, run);
-      if (!reason.empty()) note_not_judged(outcome, run.name, NotJudged(reason));
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      CaseVerdict& run = verdicts.emplace_back(std::move(runs[i]));
+      if (const std::string reason = run.passed() ? reason_to_look(claims, still[i], num_ranks, run) : "";
+          !reason.empty()) {
+        run.worth = Worth::kNotJudged;
+        run.reason = reason;
+      }
+      if (!run.is_fine()) lost.insert(run.name);
+      if (run.worth == Worth::kNotImplemented) lost.insert(run.task);
     }
   }
-  take_back_weak(cases, sizes, outcomes);
-  return outcomes;
+  return verdicts;
 }
 
 /// Whether the program gets as far as to ask for work: a file may do harm before that.
@@ -231,15 +134,6 @@ std::vector<Case> cases_of_tasks(const std::vector<Case>& cases, const std::vect
   return chosen;
 }
 
-/// For tasks that lost marks, says why their files were left out of the program.
-void note_replaced(const StudentBuild& build, const Rubric& rubric, LabOutcome& outcome) {
-  for (auto& [id, result] : outcome.tasks) {
-    const auto replaced = build.replaced.find(rubric.find_task(id)->file);
-    if (replaced != build.replaced.end() && !result.passed())
-      result.reason = fmt::format("{}: {}", replaced->first, replaced->second);
-  }
-}
-
 struct Judging {
   const JudgedLab& lab;
   const Rubric& rubric;
@@ -266,55 +160,51 @@ ClaimCheck::RunReference reference_runner(const Judging& judging) {
   };
 }
 
-/// Builds, runs and judges into `outcome`, which has an entry for each of the tasks.
+/// Builds and runs, and notes what was seen. The submission's program ends with this; rules may ask for others.
 /// Errors    NotJudged: the submission could not be built because of the machine
-void judge_tasks(const Judging& judging, const std::vector<Case>& cases, const std::vector<std::string>& tasks,
-                 LabOutcome& outcome) {
+void collect_facts(const Judging& judging, Facts& facts, LabOutcome& outcome) {
   const auto& [lab, rubric, builder, sandbox, texts, options] = judging;
-  const std::uint64_t seed = options.seed;
   const double stall_seconds = rubric.judging.stall_seconds;
   auto [build, server] = build_that_starts(builder, sandbox, stall_seconds, texts);
-  CheckRunner runner{std::move(server), seed, stall_seconds};
-  const ClaimCheck claims(reference_runner(judging));
-  const auto run_all_sizes = [&judging, &claims](const CheckRunner& with, const std::vector<Case>& some,
-                                                 std::map<std::string, TaskOutcome> known) {
-    return run_sizes(with, judged_sizes(judging.lab, judging.rubric), some, claims, std::move(known));
-  };
-  if (!build.program.empty()) outcome.tasks = run_all_sizes(runner, cases_of_tasks(cases, tasks), {});
-  for (const auto& [name, reason] : build.replaced) {
+  const auto own = std::make_shared<const StudentBuild>(std::move(build));
+  const auto claims = std::make_shared<const ClaimCheck>(reference_runner(judging));
+  facts.files = student_files(builder);
+  std::copy_if(facts.files.begin(), facts.files.end(), std::inserter(facts.own_files, facts.own_files.end()),
+               [&](const std::string& file) { return own->is_own(file); });
+  facts.left_out = own->replaced;
+  for (const auto& [name, symbols] : own->needs_look) facts.to_look_at.insert(name);
+  outcome.needs_look = own->needs_look;
+  for (const auto& [name, reason] : own->replaced) {
     if (texts.count(name) != 0) outcome.notes.push_back(fmt::format("{}: {}", name, reason));
   }
-  if (build.program.empty()) outcome.notes.emplace_back("the program could not be linked, so nothing was run");
-  runner.server.reset();  // its memory is needed by those of the programs below
-  note_replaced(build, rubric, outcome);
-  std::map<std::string, std::string> withheld;
-  for (const auto& [name, symbols] : build.needs_look) withheld[name] = build.replaced.at(name);
-  withhold_tasks(rubric, withheld, outcome);
-  outcome.needs_look = build.needs_look;
-
-  const StudentBuild& own = build;
-  std::map<std::set<std::string>, StudentBuild> helped;  // keyed by the reference files in it
-  StandIns stand_ins{rubric, student_files(builder), [&](const std::string& file) { return own.is_own(file); }, {}};
-  stand_ins.judge_again = [&](const std::string& task, const std::set<std::string>& reference,
-                              const TaskOutcome& unaided) {
-    auto found = helped.find(reference);
+  if (own->program.empty()) {
+    outcome.notes.emplace_back("the program could not be linked, so nothing was run");
+    return;
+  }
+  const std::uint64_t seed = options.seed;
+  facts.runs.verdicts = run_sizes({std::move(server), seed, stall_seconds}, facts.sizes, facts.cases, *claims);
+  const auto helped =
+      std::make_shared<std::map<std::set<std::string>, StudentBuild>>();  // by the reference files in it
+  facts.runs_with_reference = [=, &judging, &facts](const std::string& task, const std::set<std::string>& reference,
+                                                    const std::set<std::string>& but_for) -> std::optional<Runs> {
+    auto found = helped->find(reference);
     try {
-      if (found == helped.end())
-        found = helped.emplace(reference, judging.builder.build_again(own, judging.texts, reference)).first;
+      if (found == helped->end())
+        found = helped->emplace(reference, judging.builder.build_again(*own, judging.texts, reference)).first;
     } catch (const NotJudged& fault) {
-      return std::optional<TaskOutcome>(task_not_judged(task, fault));
+      return Runs{{}, fault.what()};
     }
     const StudentBuild& with_help = found->second;
     // The submission's files may need each other: then there is no such program.
     const bool same_files = std::all_of(with_help.replaced.begin(), with_help.replaced.end(),
-                                        [&](const auto& replaced) { return own.replaced.count(replaced.first) != 0; });
-    if (with_help.program.empty() || !same_files) return std::optional<TaskOutcome>();
+                                        [&](const auto& replaced) { return own->replaced.count(replaced.first) != 0; });
+    if (with_help.program.empty() || !same_files) return std::nullopt;
+    std::vector<Case> cases;
+    std::copy_if(facts.cases.begin(), facts.cases.end(), std::back_inserter(cases),
+                 [&](const Case& one) { return one.task == task && but_for.count(one.name) == 0; });
     const CheckRunner again{std::make_shared<RankServer>(judging.sandbox, with_help.program), seed, stall_seconds};
-    return std::optional<TaskOutcome>(
-        run_all_sizes(again, cases_of_task(cases, task), {{task, fine_part(unaided)}}).at(task));
+    return Runs{run_sizes(again, facts.sizes, cases, *claims), ""};
   };
-  if (!build.program.empty()) stand_ins.apply(tasks, outcome);
-  withhold_dependents(rubric, withheld, outcome);
 }
 
 }  // namespace
@@ -325,20 +215,21 @@ LabOutcome judge_lab(const JudgedLab& lab, const Rubric& rubric, const StudentBu
   launch::keep_freed_memory();
   use_threads(1);                    // results are small, and a pool of threads would compete with the ranks
   launch::compute_without_onednn();  // as the ranks do
-  const std::vector<Case> cases = lab.cases();
-  const std::vector<std::string> tasks = tasks_to_run(rubric, cases, options.only_task);
   LabOutcome outcome;
   outcome.lab = lab.folder;
   outcome.isolation = sandbox.level();
   outcome.seed = fmt::format("--seed {}", options.seed);
-  for (const std::string& task : tasks) outcome.tasks[task].id = task;
-
+  const std::vector<Case> cases = lab.cases();
+  Facts facts{rubric, {}, judged_sizes(lab, rubric), tasks_to_run(rubric, cases, options.only_task)};
+  facts.cases = cases_of_tasks(cases, facts.tasks);
+  const Sandbox limited = sandbox.within(rubric.judging.budget_seconds);
+  const Judging judging{lab, rubric, builder, limited, texts, options};
   try {
-    const Sandbox limited = sandbox.within(rubric.judging.budget_seconds);
-    judge_tasks({lab, rubric, builder, limited, texts, options}, cases, tasks, outcome);
+    collect_facts(judging, facts, outcome);
   } catch (const NotJudged& fault) {
-    for (const std::string& task : tasks) outcome.tasks[task] = task_not_judged(task, fault);
+    facts.runs = {{}, fault.what()};
   }
+  outcome.tasks = outcomes_by_rules(facts);
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return outcome;
 }

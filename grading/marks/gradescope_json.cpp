@@ -39,27 +39,15 @@ std::string name_of(MarkedItem::Kind kind) {
   return "";
 }
 
-std::string name_of(CheckOutcome::State state) {
-  switch (state) {
-    case CheckOutcome::State::kNotRun: return "not run";
-    case CheckOutcome::State::kPassed: return "passed";
-    case CheckOutcome::State::kFailed: return "failed";
-    case CheckOutcome::State::kTooExpensive: return "too expensive";
-    case CheckOutcome::State::kSkipped: return "skipped";
-    case CheckOutcome::State::kNotJudged: return "not judged";
-  }
-  return "";
-}
-
 OrderedJson extra_data_of(const MarkedItem& item, const LabOutcome& outcome) {
   OrderedJson checks = OrderedJson::array();
   if (const auto task = outcome.tasks.find(item.id); task != outcome.tasks.end()) {
-    for (const CheckOutcome& check : task->second.checks) {
-      checks.push_back({{"name", check.name}, {"state", name_of(check.state)}, {"symptom", check.symptom_id}});
+    for (const CaseVerdict& check : task->second.checks) {
+      checks.push_back({{"name", check.name}, {"state", name_of(check.worth)}, {"symptom", check.symptom.id}});
     }
   }
   return {{"id", item.id},
-          {"state", name_of(item.state)},
+          {"state", name_of(item.worth)},
           {"pending", finite_or_zero(item.pending)},
           {"not_judged", finite_or_zero(item.not_judged)},
           {"attached", item.attached},
@@ -71,16 +59,15 @@ OrderedJson test_of(const MarkedItem& item, std::size_t number, const LabOutcome
   const bool visible = item.visibility == Visibility::kVisible;
   OrderedJson tags = {name_of(item.kind)};
   if (item.bonus && item.kind != MarkedItem::Kind::kBonus) tags.push_back("bonus");
-  const bool not_judged = item.state == MarkedItem::State::kNotJudged;
+  const bool not_judged = item.worth == Worth::kNotJudged;
   OrderedJson test = OrderedJson::object();
   if (!not_judged || item.marks > 0) test["score"] = finite_or_zero(item.marks);  // no score differs from 0
   test["max_score"] = finite_or_zero(item.out_of);
-  if (item.state != MarkedItem::State::kPending && !not_judged)
-    test["status"] = item.state == MarkedItem::State::kPassed ? "passed" : "failed";
+  if (item.worth != Worth::kPending && !not_judged) test["status"] = item.worth == Worth::kPassed ? "passed" : "failed";
   test["name"] = fmt::format("{} ({})", item.title, item.id);
   test["name_format"] = "text";
   test["number"] = fmt::format("{}", number);
-  test["output"] = item.findings.empty() ? name_of(item.state)
+  test["output"] = item.findings.empty() ? name_of(item.worth)
                                          : bounded_lines(visible ? shown.lines(item.findings) : item.findings,
                                                          ReportLimits::kFindingBytes);
   test["output_format"] = "text";

@@ -14,41 +14,41 @@ namespace {
 
 using page::Standing;
 
-Standing standing_of(MarkedItem::State state) {
-  switch (state) {
-    case MarkedItem::State::kPassed: return Standing::kRight;
-    case MarkedItem::State::kPending:
-    case MarkedItem::State::kNotJudged: return Standing::kOpen;
+Standing standing_of(Worth worth) {
+  switch (worth) {
+    case Worth::kPassed: return Standing::kRight;
+    case Worth::kPending:
+    case Worth::kNotJudged: return Standing::kOpen;
     default: return Standing::kWrong;
   }
 }
 
-std::string label_of(CheckOutcome::State state) {
-  switch (state) {
-    case CheckOutcome::State::kTooExpensive: return "costly";
-    case CheckOutcome::State::kNotJudged: return "not judged";
-    case CheckOutcome::State::kNotRun: return "not run";
+std::string label_of(Worth worth) {
+  switch (worth) {
+    case Worth::kTooExpensive: return "costly";
+    case Worth::kNotJudged: return "not judged";
+    case Worth::kNotRun: return "not run";
     default: return "wrong";
   }
 }
 
-page::ShownCheck shown_check(const CheckOutcome& check) {
+page::ShownCheck shown_check(const CaseVerdict& check) {
   page::ShownCheck shown;
   shown.name = check.name;
-  shown.label = label_of(check.state);
-  if (check.state == CheckOutcome::State::kNotJudged) shown.standing = Standing::kOpen;
+  shown.label = label_of(check.worth);
+  if (check.worth == Worth::kNotJudged) shown.standing = Standing::kOpen;
   shown.message = check.reason;
-  shown.likely = check.likely;
-  shown.costs = page::shown_costs(check.used, check.most);
+  shown.likely = check.symptom.message;
+  shown.costs = page::shown_costs(check.used, check.limits);
   shown.timeline = check.timeline;
   return shown;
 }
 
 /// The item's checks, and the findings that are not about one of them.
 void add_checks(const TaskOutcome& task, const ShownToStudent& shown, page::ShownItem& item) {
-  for (const CheckOutcome& check : task.checks) {
+  for (const CaseVerdict& check : task.checks) {
     const std::string line = finding_of(check);
-    if (check.state == CheckOutcome::State::kPassed) item.right_checks.push_back(check.name);
+    if (check.worth == Worth::kPassed) item.right_checks.push_back(check.name);
     if (line.empty()) continue;
     const std::string shown_line = shown.lines({line}).front();
     if (shown_line == line) item.checks.push_back(shown_check(check));
@@ -72,8 +72,8 @@ std::string to_html(const LabMarks& all, const LabOutcome& outcome) {
     page::ShownItem& item = report.items.emplace_back();
     item.id = marked.id;
     item.title = marked.title;
-    item.standing = standing_of(marked.state);
-    item.label = name_of(marked.state);
+    item.standing = standing_of(marked.worth);
+    item.label = name_of(marked.worth);
     const bool has_marks = !has_no_marks(marked);
     if (marked.out_of > 0) {
       item.marks = has_marks ? shown_marks(marked.marks) : "";

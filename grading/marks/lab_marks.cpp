@@ -14,22 +14,22 @@
 namespace lab::grading {
 namespace {
 
-NeedState state_of_manual(const MarkedItem& item) {
-  if (item.state == MarkedItem::State::kPassed) return NeedState::kMet;
-  return item.state == MarkedItem::State::kPending ? NeedState::kPending : NeedState::kUnmet;
+Worth state_of_manual(const MarkedItem& item) {
+  if (item.worth == Worth::kPassed) return Worth::kPassed;
+  return item.worth == Worth::kPending ? Worth::kPending : Worth::kFailed;
 }
 
-NeedState state_of_check(const CheckOutcome& check) {
-  if (check.state == CheckOutcome::State::kPassed) return NeedState::kMet;
-  return check.state == CheckOutcome::State::kNotJudged ? NeedState::kNotJudged : NeedState::kUnmet;
+Worth state_of_check(const CaseVerdict& check) {
+  if (check.worth == Worth::kPassed) return Worth::kPassed;
+  return check.worth == Worth::kNotJudged ? Worth::kNotJudged : Worth::kFailed;
 }
 
-NeedState state_of_task(const TaskOutcome& task) {
-  if (task.passed()) return NeedState::kMet;
-  const bool failed = std::any_of(task.checks.begin(), task.checks.end(), [](const CheckOutcome& check) {
-    return check.state != CheckOutcome::State::kSkipped && state_of_check(check) == NeedState::kUnmet;
+Worth state_of_task(const TaskOutcome& task) {
+  if (task.passed()) return Worth::kPassed;
+  const bool failed = std::any_of(task.checks.begin(), task.checks.end(), [](const CaseVerdict& check) {
+    return check.worth != Worth::kSkipped && state_of_check(check) == Worth::kFailed;
   });
-  return task.not_judged() && !failed ? NeedState::kNotJudged : NeedState::kUnmet;
+  return task.not_judged() && !failed ? Worth::kNotJudged : Worth::kFailed;
 }
 
 std::string with_reason(const std::string& what, const std::string& reason) {
@@ -39,7 +39,7 @@ std::string with_reason(const std::string& what, const std::string& reason) {
 /// The need to blame; empty: the task itself. With a stand-in, only the judge can name one (skipped_because).
 std::string need_to_blame(const RubricTask& task, const TaskOutcome& found, const LabOutcome& outcome) {
   if (!found.skipped_because.empty()) return found.skipped_because;
-  if (found.state != TaskOutcome::State::kJudged || !found.stand_in.empty()) return "";
+  if (found.worth != Worth::kAsChecked || !found.stand_in.empty()) return "";
   for (const std::string& need : task.needs) {
     const auto it = outcome.tasks.find(need);
     if (it != outcome.tasks.end() && !it->second.passed()) return need;
@@ -50,16 +50,16 @@ std::string need_to_blame(const RubricTask& task, const TaskOutcome& found, cons
 /// Marks and state by the checks, with the reasons of those that failed.
 void mark_checks(const RubricTask& task, const TaskOutcome& found, MarkedItem& item) {
   int num_passed = 0, num_counted = 0, num_not_judged = 0;
-  for (const CheckOutcome& check : found.checks) {
-    if (check.state == CheckOutcome::State::kSkipped) continue;
+  for (const CaseVerdict& check : found.checks) {
+    if (check.worth == Worth::kSkipped) continue;
     ++num_counted;
-    if (check.state == CheckOutcome::State::kPassed) ++num_passed;
-    if (check.state == CheckOutcome::State::kNotJudged) ++num_not_judged;
+    if (check.worth == Worth::kPassed) ++num_passed;
+    if (check.worth == Worth::kNotJudged) ++num_not_judged;
     if (std::string finding = finding_of(check); !finding.empty()) item.findings.push_back(std::move(finding));
   }
   if (found.passed()) {
     item.marks = task.marks;
-    item.state = MarkedItem::State::kPassed;
+    item.worth = Worth::kPassed;
     return;
   }
   if (num_not_judged > 0) {
@@ -68,7 +68,7 @@ void mark_checks(const RubricTask& task, const TaskOutcome& found, MarkedItem& i
     const int num_waiting = task.all_or_nothing ? num_counted : num_not_judged;
     item.not_judged = lost ? 0 : task.marks * num_waiting / num_counted;
     item.marks = task.all_or_nothing ? 0 : task.marks * num_passed / num_counted;
-    if (!lost) item.state = MarkedItem::State::kNotJudged;
+    if (!lost) item.worth = Worth::kNotJudged;
     return;
   }
   if (num_counted == 0) item.findings.emplace_back("no check could be run");
@@ -80,13 +80,13 @@ void mark_checks(const RubricTask& task, const TaskOutcome& found, MarkedItem& i
   }
   item.findings.push_back(fmt::format("{} of {} checks passed", num_passed, num_counted));
   item.marks = task.marks * num_passed / num_counted;
-  item.state = MarkedItem::State::kPartly;
+  item.worth = Worth::kPartly;
 }
 
-std::string said_of_next(const RubricRung& rung, NeedState state, const Needs& needs) {
+std::string said_of_next(const RubricRung& rung, Worth state, const Needs& needs) {
   const std::string lacking = needs.lacking(rung.needs, rung.any_of);
-  if (state == NeedState::kNotJudged) return fmt::format("the next rung, '{}': not judged: {}", rung.title, lacking);
-  return fmt::format("the next rung, '{}', {} {}", rung.title, state == NeedState::kPending ? "waits for" : "lacks",
+  if (state == Worth::kNotJudged) return fmt::format("the next rung, '{}': not judged: {}", rung.title, lacking);
+  return fmt::format("the next rung, '{}', {} {}", rung.title, state == Worth::kPending ? "waits for" : "lacks",
                      lacking);
 }
 
@@ -95,36 +95,36 @@ std::string said_of_next(const RubricRung& rung, NeedState state, const Needs& n
 Needs::Needs(const LabOutcome& outcome, const std::vector<MarkedItem>& manual_items) {
   for (const auto& [id, task] : outcome.tasks) {
     states_[id] = state_of_task(task);
-    for (const CheckOutcome& check : task.checks) states_[check.name] = state_of_check(check);
+    for (const CaseVerdict& check : task.checks) states_[check.name] = state_of_check(check);
   }
   for (const MarkedItem& item : manual_items) states_[item.id] = state_of_manual(item);
 }
 
-NeedState Needs::state_of(const std::string& need) const {
+Worth Needs::state_of(const std::string& need) const {
   const auto it = states_.find(need);
-  return it == states_.end() ? NeedState::kUnmet : it->second;
+  return it == states_.end() ? Worth::kFailed : it->second;
 }
 
-NeedState Needs::one_of(const std::vector<std::string>& any_of) const {
-  if (any_of.empty()) return NeedState::kMet;
-  NeedState best = NeedState::kUnmet;
+Worth Needs::one_of(const std::vector<std::string>& any_of) const {
+  if (any_of.empty()) return Worth::kPassed;
+  Worth best = Worth::kFailed;
   for (const std::string& need : any_of) best = std::max(best, state_of(need));
   return best;
 }
 
-NeedState Needs::state_of(const std::vector<std::string>& needs, const std::vector<std::string>& any_of) const {
-  NeedState worst = one_of(any_of);
+Worth Needs::state_of(const std::vector<std::string>& needs, const std::vector<std::string>& any_of) const {
+  Worth worst = one_of(any_of);
   for (const std::string& need : needs) worst = std::min(worst, state_of(need));
   return worst;
 }
 
 std::string Needs::lacking(const std::vector<std::string>& needs, const std::vector<std::string>& any_of) const {
   std::vector<std::string> in_the_way;
-  const NeedState worst = state_of(needs, any_of);
+  const Worth worst = state_of(needs, any_of);
   for (const std::string& need : needs) {
-    if (state_of(need) == worst && worst != NeedState::kMet) in_the_way.push_back(need);
+    if (state_of(need) == worst && worst != Worth::kPassed) in_the_way.push_back(need);
   }
-  if (one_of(any_of) == worst && worst != NeedState::kMet)
+  if (one_of(any_of) == worst && worst != Worth::kPassed)
     in_the_way.push_back(fmt::format("one of {}", fmt::join(any_of, ", ")));
   return fmt::format("{}", fmt::join(in_the_way, ", "));
 }
@@ -138,24 +138,24 @@ MarkedItem mark_task(const RubricTask& task, const LabOutcome& outcome) {
   item.visibility = task.visibility;
   const auto it = outcome.tasks.find(task.id);
   const TaskOutcome found = it == outcome.tasks.end() ? TaskOutcome{} : it->second;
-  switch (found.state) {
-    case TaskOutcome::State::kNotRun: item.findings.push_back(with_reason("not run", found.reason)); break;
-    case TaskOutcome::State::kNotImplemented:
+  switch (found.worth) {
+    case Worth::kNotRun: item.findings.push_back(with_reason("not run", found.reason)); break;
+    case Worth::kNotImplemented:
       item.findings.push_back("not implemented: " + (found.reason.empty() ? "a TODO was reached" : found.reason));
       break;
-    case TaskOutcome::State::kNotJudged:
+    case Worth::kNotJudged:
       item.findings.push_back(with_reason("not judged", found.reason));
       item.not_judged = task.marks;
-      item.state = MarkedItem::State::kNotJudged;
+      item.worth = Worth::kNotJudged;
       return item;
-    case TaskOutcome::State::kJudged:
+    default:
       if (!found.reason.empty()) item.findings.push_back(found.reason);
       mark_checks(task, found, item);
   }
   if (!found.stand_in.empty()) item.findings.push_back("judged with " + found.stand_in);
-  if (item.state == MarkedItem::State::kPassed || item.state == MarkedItem::State::kNotJudged) return item;
+  if (item.worth == Worth::kPassed || item.worth == Worth::kNotJudged) return item;
   if (const std::string need = need_to_blame(task, found, outcome); !need.empty()) {
-    item.state = MarkedItem::State::kSkipped;
+    item.worth = Worth::kSkipped;
     item.findings.insert(item.findings.begin(), fmt::format("skipped: {} failed", need));
   }
   return item;
@@ -173,7 +173,7 @@ MarkedItem mark_ladder(const RubricLadder& ladder, const Needs& needs) {
     return needs.state_of(ladder.rungs[rung].needs, ladder.rungs[rung].any_of);
   };
   std::size_t num_met = 0;
-  while (num_met < ladder.rungs.size() && state_of(num_met) == NeedState::kMet) ++num_met;
+  while (num_met < ladder.rungs.size() && state_of(num_met) == Worth::kPassed) ++num_met;
   if (num_met == 0) {
     item.findings.emplace_back("no rung is reached");
   } else {
@@ -183,21 +183,21 @@ MarkedItem mark_ladder(const RubricLadder& ladder, const Needs& needs) {
         fmt::format("reached: '{}', {} of {}", reached.title, shown_marks(reached.marks), shown_marks(ladder.total)));
   }
   if (num_met == ladder.rungs.size()) {
-    item.state = MarkedItem::State::kPassed;
+    item.worth = Worth::kPassed;
     return item;
   }
   item.findings.push_back(said_of_next(ladder.rungs[num_met], state_of(num_met), needs));
   // What a person, or from the first rung that was not judged another grading, could raise it to.
   bool waits_for_grading = false;
-  for (std::size_t rung = num_met; rung < ladder.rungs.size() && state_of(rung) != NeedState::kUnmet; ++rung) {
-    waits_for_grading = waits_for_grading || state_of(rung) == NeedState::kNotJudged;
+  for (std::size_t rung = num_met; rung < ladder.rungs.size() && state_of(rung) != Worth::kFailed; ++rung) {
+    waits_for_grading = waits_for_grading || state_of(rung) == Worth::kNotJudged;
     const double more = ladder.rungs[rung].marks - item.marks;
     (waits_for_grading ? item.not_judged : item.pending) = waits_for_grading ? more - item.pending : more;
   }
-  item.state = item.not_judged > 0 ? MarkedItem::State::kNotJudged
-               : item.pending > 0  ? MarkedItem::State::kPending
-               : item.marks > 0    ? MarkedItem::State::kPartly
-                                   : MarkedItem::State::kFailed;
+  item.worth = item.not_judged > 0 ? Worth::kNotJudged
+               : item.pending > 0  ? Worth::kPending
+               : item.marks > 0    ? Worth::kPartly
+                                   : Worth::kFailed;
   return item;
 }
 
@@ -210,23 +210,21 @@ MarkedItem mark_bonus(const RubricBonus& bonus, const Needs& needs) {
   item.visibility = bonus.visibility;
   item.bonus = true;
   switch (needs.state_of(bonus.needs, bonus.any_of)) {
-    case NeedState::kMet:
-      item.state = MarkedItem::State::kPassed;
+    case Worth::kPassed:
+      item.worth = Worth::kPassed;
       item.marks = bonus.marks;
       break;
-    case NeedState::kPending:
-      item.state = MarkedItem::State::kPending;
+    case Worth::kPending:
+      item.worth = Worth::kPending;
       item.pending = bonus.marks;
       item.findings.push_back("waits for " + needs.lacking(bonus.needs, bonus.any_of));
       break;
-    case NeedState::kNotJudged:
-      item.state = MarkedItem::State::kNotJudged;
+    case Worth::kNotJudged:
+      item.worth = Worth::kNotJudged;
       item.not_judged = bonus.marks;
       item.findings.push_back("not judged: " + needs.lacking(bonus.needs, bonus.any_of));
       break;
-    case NeedState::kUnmet:
-      item.state = MarkedItem::State::kFailed;
-      item.findings.push_back("lacks " + needs.lacking(bonus.needs, bonus.any_of));
+    default: item.worth = Worth::kFailed; item.findings.push_back("lacks " + needs.lacking(bonus.needs, bonus.any_of));
   }
   return item;
 }

@@ -19,14 +19,13 @@ struct ManualMark {
 
 /// One line of the result: a task, a manual item, a ladder, a bonus.
 struct MarkedItem {
-  enum class State { kPassed, kPartly, kFailed, kSkipped, kPending, kNotJudged };
   enum class Kind { kTask, kManual, kLadder, kBonus };
   std::string id, title;
   Kind kind = Kind::kTask;
-  State state = State::kFailed;
+  Worth worth = Worth::kFailed;
   double marks = 0, out_of = 0;
   double pending = 0;     ///< marks that wait for a person
-  double not_judged = 0;  ///< marks that wait for another grading: see CheckOutcome::State::kNotJudged
+  double not_judged = 0;  ///< marks that wait for another grading: see Worth::kNotJudged
   bool bonus = false;     ///< out_of counts above the total
   Visibility visibility = Visibility::kVisible;
   std::vector<std::string> findings;  ///< what was found, a line each
@@ -36,8 +35,6 @@ struct MarkedItem {
   bool marked_before = false;         ///< kManual: a person marked another version, which does not count for this one
 };
 
-enum class NeedState { kUnmet, kNotJudged, kPending, kMet };  // the worst first
-
 /// What rungs and bonuses need, and how far that is met. A task is met when all its checks are right, a check when
 /// it is, a manual item when it has all its marks; it is pending while it waits for them. What was not judged may be
 /// met after another grading, unless part of it failed.
@@ -45,16 +42,16 @@ class Needs {
  public:
   Needs(const LabOutcome& outcome, const std::vector<MarkedItem>& manual_items);
 
-  NeedState state_of(const std::string& need) const;
+  Worth state_of(const std::string& need) const;
   /// All of `needs`, and one of `any_of` if there are any.
-  NeedState state_of(const std::vector<std::string>& needs, const std::vector<std::string>& any_of) const;
+  Worth state_of(const std::vector<std::string>& needs, const std::vector<std::string>& any_of) const;
   /// Those that are not met: "a9.ring, one of a9.x, a9.y"; empty if all are met.
   std::string lacking(const std::vector<std::string>& needs, const std::vector<std::string>& any_of) const;
 
  private:
-  NeedState one_of(const std::vector<std::string>& any_of) const;
+  Worth one_of(const std::vector<std::string>& any_of) const;
 
-  std::map<std::string, NeedState> states_;  ///< of tasks, checks and manual items; whatever is not here is unmet
+  std::map<std::string, Worth> states_;  ///< of tasks, checks and manual items; whatever is not here is unmet
 };
 
 struct LabMarks {

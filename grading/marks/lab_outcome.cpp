@@ -1,38 +1,24 @@
 #include "grading/marks/lab_outcome.h"
 
-#include <algorithm>
-
 namespace lab::grading {
 namespace {
 
 /// "NAME: reason; likely: cause"
-std::string with_reason(const std::string& what, const CheckOutcome& check) {
+std::string with_reason(const std::string& what, const CaseVerdict& check) {
   std::string line = what;
   if (!check.reason.empty()) line += ": " + check.reason;
-  if (!check.likely.empty()) line += "; likely: " + check.likely;
+  if (!check.symptom.message.empty()) line += "; likely: " + check.symptom.message;
   return line;
 }
 
 }  // namespace
 
-bool TaskOutcome::passed() const {
-  const auto is_right = [](const CheckOutcome& check) { return check.state == CheckOutcome::State::kPassed; };
-  return state == State::kJudged && std::any_of(checks.begin(), checks.end(), is_right) &&
-         std::all_of(checks.begin(), checks.end(), [](const CheckOutcome& check) { return check.is_fine(); });
-}
-
-bool TaskOutcome::not_judged() const {
-  return state == State::kNotJudged || std::any_of(checks.begin(), checks.end(), [](const CheckOutcome& check) {
-           return check.state == CheckOutcome::State::kNotJudged;
-         });
-}
-
-std::string finding_of(const CheckOutcome& check) {
-  switch (check.state) {
-    case CheckOutcome::State::kNotRun: return with_reason(check.name + ": not run", check);
-    case CheckOutcome::State::kTooExpensive: return with_reason(check.name + ": right, but too expensive", check);
-    case CheckOutcome::State::kFailed: return with_reason(check.name + (check.reason.empty() ? ": failed" : ""), check);
-    case CheckOutcome::State::kNotJudged: return with_reason(check.name + ": not judged", check);
+std::string finding_of(const CaseVerdict& check) {
+  switch (check.worth) {
+    case Worth::kNotRun: return with_reason(check.name + ": not run", check);
+    case Worth::kTooExpensive: return with_reason(check.name + ": right, but too expensive", check);
+    case Worth::kFailed: return with_reason(check.name + (check.reason.empty() ? ": failed" : ""), check);
+    case Worth::kNotJudged: return with_reason(check.name + ": not judged", check);
     default: return "";
   }
 }

@@ -29,9 +29,7 @@ std::vector<std::string> files_of(const RubricManual& manual) {
 
 void mark_by_hand(const RubricManual& manual, const ManualMark& mark, MarkedItem& item) {
   if (manual.marks > 0) item.marks = mark.marks;  // else a ladder counts it
-  item.state = mark.marks >= most_marks(manual) ? MarkedItem::State::kPassed
-               : mark.marks > 0                 ? MarkedItem::State::kPartly
-                                                : MarkedItem::State::kFailed;
+  item.worth = mark.marks >= most_marks(manual) ? Worth::kPassed : mark.marks > 0 ? Worth::kPartly : Worth::kFailed;
   if (!mark.comment.empty()) item.findings.push_back(mark.comment);
 }
 
@@ -138,7 +136,7 @@ MarkedItem mark_manual(const Rubric& rubric, const RubricManual& manual, const L
   if (item.attached.empty()) {
     item.findings.push_back(fmt::format("not handed in: {}", fmt::join(files_of(manual), ", ")));
   } else {
-    item.state = MarkedItem::State::kPending;
+    item.worth = Worth::kPending;
     item.pending = manual.marks;
     item.findings.emplace_back("waits for a person");
   }

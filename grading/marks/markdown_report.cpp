@@ -20,7 +20,7 @@ std::string marks_table(const LabMarks& marks) {
   for (const MarkedItem& item : marks.items) {
     // It may have no marks of its own, if a ladder counts it.
     const bool counts = item.out_of > 0;
-    std::string state = name_of(item.state);
+    std::string state = name_of(item.worth);
     for (const std::string& waits : waiting_for(item)) state += ": " + waits;
     table += fmt::format("| {} | {} | {} | {}{} |\n", title_of(item),
                          counts && !has_no_marks(item) ? shown_marks(item.marks) : "",
@@ -53,7 +53,7 @@ std::string items_with_findings(const LabMarks& marks) {
     text +=
         fmt::format("\n### {}: {}\n\n", title_of(item),
                     item.out_of > 0 && !has_no_marks(item) ? shown_marks(item.marks) + " of " + shown_marks(item.out_of)
-                                                           : name_of(item.state));
+                                                           : name_of(item.worth));
     text += list_of(item.findings, ReportLimits::kFindingBytes);
   }
   return text.empty() ? "" : "\n## What was found\n" + text;

@@ -40,7 +40,7 @@ std::string headline(const LabMarks& marks) {
 }
 
 bool has_no_marks(const MarkedItem& item) {
-  return item.state == MarkedItem::State::kNotJudged && item.marks == 0;
+  return item.worth == Worth::kNotJudged && item.marks == 0;
 }
 
 std::vector<std::string> waiting_for(const MarkedItem& item) {
@@ -48,18 +48,6 @@ std::vector<std::string> waiting_for(const MarkedItem& item) {
   if (item.pending > 0) waits.push_back(shown_marks(item.pending) + " wait for a person");
   if (item.not_judged > 0) waits.push_back(shown_marks(item.not_judged) + " wait for another grading");
   return waits;
-}
-
-std::string name_of(MarkedItem::State state) {
-  switch (state) {
-    case MarkedItem::State::kPassed: return "passed";
-    case MarkedItem::State::kPartly: return "partly";
-    case MarkedItem::State::kFailed: return "failed";
-    case MarkedItem::State::kSkipped: return "skipped";
-    case MarkedItem::State::kPending: return "pending";
-    case MarkedItem::State::kNotJudged: return "not judged";
-  }
-  return "";
 }
 
 }  // namespace lab::grading

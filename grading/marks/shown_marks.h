@@ -20,7 +20,4 @@ bool has_no_marks(const MarkedItem& item);
 /// What it waits for: "5 wait for a person", "2 wait for another grading".
 std::vector<std::string> waiting_for(const MarkedItem& item);
 
-/// "passed", "partly", "failed", "skipped", "pending", "not judged".
-std::string name_of(MarkedItem::State state);
-
 }  // namespace lab::grading

@@ -30,7 +30,7 @@ ShownToStudent::ShownToStudent(const LabMarks& marks, const LabOutcome& outcome)
     names.push_back(item.id);
     const auto task = outcome.tasks.find(item.id);
     if (task == outcome.tasks.end()) continue;
-    for (const CheckOutcome& check : task->second.checks) names.push_back(check.name);
+    for (const CaseVerdict& check : task->second.checks) names.push_back(check.name);
   }
   if (num_hidden_ == 0) return;
   const auto is_shown = [&](const std::string& name) {

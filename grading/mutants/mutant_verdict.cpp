@@ -11,25 +11,24 @@
 namespace lab::grading {
 namespace {
 
-const CheckOutcome* first_failed(const TaskOutcome& task) {
-  const auto found = std::find_if(task.checks.begin(), task.checks.end(), [](const CheckOutcome& check) {
-    return check.state == CheckOutcome::State::kFailed || check.state == CheckOutcome::State::kTooExpensive;
+const CaseVerdict* first_failed(const TaskOutcome& task) {
+  const auto found = std::find_if(task.checks.begin(), task.checks.end(), [](const CaseVerdict& check) {
+    return check.worth == Worth::kFailed || check.worth == Worth::kTooExpensive;
   });
   return found == task.checks.end() ? nullptr : &*found;
 }
 
 std::vector<std::string> failed_checks(const TaskOutcome& task) {
   std::vector<std::string> names;
-  for (const CheckOutcome& check : task.checks) {
-    if (check.state != CheckOutcome::State::kPassed && check.state != CheckOutcome::State::kSkipped)
-      names.push_back(check.name);
+  for (const CaseVerdict& check : task.checks) {
+    if (!check.is_fine()) names.push_back(check.name);
   }
   return names;
 }
 
 bool has_symptom(const TaskOutcome& task, const std::string& id) {
   return std::any_of(task.checks.begin(), task.checks.end(),
-                     [&](const CheckOutcome& check) { return check.symptom_id == id; });
+                     [&](const CaseVerdict& check) { return check.symptom.id == id; });
 }
 
 bool contains(const std::vector<std::string>& texts, const std::string& text) {
@@ -53,9 +52,9 @@ MutantVerdict mutant_verdict(const Mutant& mutant, const Rubric& rubric, const L
   }
   const auto target = outcome.tasks.find(mutant.task);
   if (target != outcome.tasks.end()) {
-    const CheckOutcome* check = first_failed(target->second);
+    const CaseVerdict* check = first_failed(target->second);
     verdict.caught_by = check == nullptr ? target->second.reason : fmt::format("{}: {}", check->name, check->reason);
-    verdict.symptom = check == nullptr ? "" : check->symptom_id;
+    verdict.symptom = check == nullptr ? "" : check->symptom.id;
   }
   std::vector<std::string> complaints;
   if (!not_judged.empty()) complaints.push_back(fmt::format("not judged: {}", fmt::join(not_judged, ", ")));
@@ -67,7 +66,7 @@ MutantVerdict mutant_verdict(const Mutant& mutant, const Rubric& rubric, const L
                                               contains(mutant.also, task));
     if (may) continue;
     const TaskOutcome& lost = outcome.tasks.at(task);
-    const CheckOutcome* check = first_failed(lost);
+    const CaseVerdict* check = first_failed(lost);
     complaints.push_back(fmt::format("{} lost marks, too ({})", task, check == nullptr ? lost.reason : check->reason));
   }
   if (!mutant.checks.empty() && target != outcome.tasks.end() && failed_checks(target->second) != mutant.checks)

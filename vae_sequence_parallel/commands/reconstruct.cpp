@@ -119,7 +119,7 @@ void reconstruct(RankRun& run, const StepOptions& options) {
   CaseResult result;
   result.inputs.tensors["input.latent"] = given.latent.z;
   result.expected["image"] = given.baseline.image;
-  result.actual["image"] = image;
+  result.record.results["image"] = image;
   const double unbounded = std::numeric_limits<double>::infinity();
   result.comparison = compare(image, given.baseline.image, {0, unbounded, kRelativeNorm});
   run.report(test_case, result);

@@ -185,7 +185,7 @@ TEST_CASE("wrong: each rank adds what it gathers, its own tensor first: the last
   const auto reason_of = [](const OnTensor& function, int size) {
     for (const Case& test_case : further_collective_cases()) {
       if (test_case.name == "AllReduceSameBits")
-        return testing::judged(test_case, call_of(test_case.name, function), size).reason();
+        return testing::judged(test_case, call_of(test_case.name, function), size).reason;
     }
     return std::string("unknown case");
   };

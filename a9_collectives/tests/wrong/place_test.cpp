@@ -71,7 +71,7 @@ TEST_CASE("wrong: an all-to-all that returns a transposed tensor") {
 TEST_CASE("wrong: nothing is returned") {
   const auto reason_of = [](const std::string& case_name, const OnTensor& function) {
     for (const Case& test_case : cases_of_collectives()) {
-      if (test_case.name == case_name) return testing::judged(test_case, call_of(case_name, function), 4).reason();
+      if (test_case.name == case_name) return testing::judged(test_case, call_of(case_name, function), 4).reason;
     }
     return std::string("unknown case");
   };

@@ -201,7 +201,7 @@ TEST_CASE("wrong: an algorithm's numbers on 3 or on 4 ranks, after the right mes
           change(results, comm, inputs);
           return results;
         };
-        return testing::symptom_id(testing::judged(test_case, call, size));
+        return testing::judged(test_case, call, size).symptom.id;
       };
       const auto is = [&](const char* collective) { return contains(test_case.task, collective); };
       if (is("allreduce")) {

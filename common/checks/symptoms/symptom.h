@@ -5,14 +5,9 @@
 #include <vector>
 
 #include "common/checks/case.h"
+#include "common/checks/case_verdict.h"
 
 namespace lab {
-
-/// What a wrong result looks like: the likely cause, described for the author of the code.
-struct Symptom {
-  std::string id;       ///< "divided_by_world_size"
-  std::string message;  ///< "the result is the sum divided by the number of ranks (4)"
-};
 
 /// One case on all ranks, by rank: what is known when something is wrong. A rank without a result has empty maps.
 struct CaseEvidence {

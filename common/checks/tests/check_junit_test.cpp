@@ -9,35 +9,29 @@ namespace lab::testing {
 namespace {
 
 using Outcome = JunitCase::Outcome;
-using State = RankVerdict::State;
-
-CheckedCase case_with(const std::string& name, State state, const std::string& reason = "") {
-  CheckedCase checked;
-  checked.task = "a0.task";
-  checked.name = name;
-  checked.ranks.resize(2);
-  for (RankVerdict& rank : checked.ranks) rank.state = state;
-  for (RankVerdict& rank : checked.ranks) rank.reason = reason;
-  return checked;
-}
-
-TaskCheck task_with(const std::string& task, const std::vector<CheckedCase>& cases) {
-  return {task, cases};
+CaseVerdict case_with(const std::string& name, Worth worth, const std::string& reason = "") {
+  CaseVerdict verdict{name, worth, reason};
+  verdict.ranks.resize(2);
+  verdict.ranks[0].reason = reason;
+  return verdict;
 }
 
 /// Every outcome that there is.
-std::vector<TaskCheck> all_outcomes() {
-  CheckedCase wrong = case_with("Wrong", State::kWrong, "result 'out' is missing");
+std::vector<TaskOutcome> all_outcomes() {
+  CaseVerdict wrong = case_with("Wrong", Worth::kFailed, "rank 0, result 'out' is missing");
   wrong.symptom = Symptom{"zeros", "nothing was written"};
-  CheckedCase hangs = case_with("Hangs", State::kThrew, "");
-  hangs.failure = launch::RankFailure{6, "deadlock: rank 0 waits for rank 1"};
+  CaseVerdict hangs = case_with("Hangs", Worth::kFailed, "rank 0: late");
+  hangs.failure = "deadlock: rank 0 waits for rank 1";
   hangs.rank_lines = {"rank 0 waits"};
-  CheckedCase todo = case_with("Todo", State::kNotImplemented);
-  todo.ranks[0].missing_task = "a0.helper";
-  return {task_with("a0.task", {case_with("Right", State::kRight), wrong,
-                                case_with("Costly", State::kTooExpensive, "3 calls of all_gather"),
-                                case_with("Skipped", State::kSkipped, "too few heads"), hangs}),
-          task_with("a0.todo", {case_with("Before", State::kRight), todo})};
+  TaskOutcome todo{"a0.todo", Worth::kAsChecked};
+  todo.checks = {case_with("Before", Worth::kPassed), case_with("Todo", Worth::kNotImplemented)};
+  todo.missing_task = "a0.helper";
+  return {{"a0.task",
+           Worth::kAsChecked,
+           {case_with("Right", Worth::kPassed), wrong,
+            case_with("Costly", Worth::kTooExpensive, "rank 0: 3 calls of all_gather"),
+            case_with("Skipped", Worth::kSkipped, "too few heads"), hangs}},
+          todo};
 }
 
 TEST_CASE("JUnit XML of checks: one test for each, and what is not written does not look right") {

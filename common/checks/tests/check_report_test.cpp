@@ -3,59 +3,53 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/errors.h"
+#include "common/checks/check_run.h"
 #include "common/checks/score.h"
 #include "common/testing/test.h"
 
 namespace lab::testing {
 namespace {
 
-using State = RankVerdict::State;
-
-CheckedCase verdict_with(const std::string& name, State first, State second, const std::string& words = "") {
-  CheckedCase verdict;
+CaseVerdict verdict_with(const std::string& name, Worth worth, const std::string& reason = "") {
+  CaseVerdict verdict{name, worth, reason};
   verdict.task = "a0.task";
-  verdict.name = name;
   verdict.ranks.resize(2);
-  verdict.ranks[0].state = first;
-  verdict.ranks[1].state = second;
-  verdict.ranks[0].reason = words;
+  verdict.ranks[0].reason = reason;
   return verdict;
 }
 
-TaskCheck check_of(const std::vector<CheckedCase>& cases) {
-  TaskCheck check;
-  check.task = "a0.task";
-  check.cases = cases;
-  return check;
+TaskOutcome check_of(const std::vector<CaseVerdict>& checks) {
+  return outcomes_of(checks).front();
 }
 
 /// The case, blamed for the end of its world.
-CheckedCase stuck(CheckedCase checked) {
-  checked.failure = launch::RankFailure{6, "deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0"};
+CaseVerdict stuck(CaseVerdict checked) {
+  if (checked.passed()) checked.worth = Worth::kFailed;
+  checked.failure = "deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0";
+  checked.failure_code = 6;
   checked.rank_lines = {"rank 0 waits", "rank 1 waits"};
   return checked;
 }
 
 TEST_CASE("the JSON of a check has its timeline, if there is one") {
-  CheckedCase drawn = verdict_with("Drawn", State::kWrong, State::kRight, "x");
+  CaseVerdict drawn = verdict_with("Drawn", Worth::kFailed, "x");
   drawn.timeline = R"({"ranks": 2})";
-  const auto json =
-      nlohmann::json::parse(check_json({check_of({drawn, verdict_with("Not", State::kWrong, State::kRight)})}));
+  const auto json = nlohmann::json::parse(check_json({check_of({drawn, verdict_with("Not", Worth::kFailed)})}));
   CHECK(json[0]["checks"][0]["timeline"]["ranks"] == 2);
   CHECK_FALSE(json[0]["checks"][1].contains("timeline"));
 }
 
-const CheckedCase kRight = verdict_with("Right", State::kRight, State::kRight);
+const CaseVerdict kRight = verdict_with("Right", Worth::kPassed);
 
 TEST_CASE("a task that is right is one line") {
-  const TaskCheck check = check_of({kRight, kRight});
+  const TaskOutcome check = check_of({kRight, kRight});
   CHECK(check_text(check) == "a0.task: 2 of 2 checks right on 2 ranks\n");
   CHECK(check.passed());
-  CHECK(check.exit_code() == 0);
+  CHECK(exit_code_of(check) == 0);
 }
 
 TEST_CASE("the largest case of which it is known what one process does gets a line about how the ranks shared it") {
-  CheckedCase small = kRight, large = kRight;
+  CaseVerdict small = kRight, large = kRight;
   small.of_one_process = {100, 0, {10'000, 10'000, 0, 0}};
   large.name = "Large";
   large.of_one_process = {2000, 80, {200'000, 200'000, 0, 0}};
@@ -63,18 +57,18 @@ TEST_CASE("the largest case of which it is known what one process does gets a li
   CHECK(check_text(check_of({small, large, kRight})) ==
         "a0.task: 3 of 3 checks right on 2 ranks\n"
         "  Large: speed-up 1.60 of 2 | work 2.00 | waiting 16 % | peak 0.75 of serial\n");
-  large.ranks[1].state = State::kWrong;
+  large.worth = Worth::kFailed;
   CHECK_FALSE(contains(check_text(check_of({small, large})), "speed-up"));
 }
 
 TEST_CASE("the score of a right case: its own figures, the reference's and the bound, where they are known") {
-  CheckedCase scored = kRight, wrong = verdict_with("Wrong", State::kWrong, State::kRight), silent = kRight;
+  CaseVerdict scored = kRight, wrong = verdict_with("Wrong", Worth::kFailed), silent = kRight;
   scored.name = "Scored";
   scored.used = {1'500'000, 4096, 1000, 5000};
   scored.limits.bytes_sent = 8192;
   wrong.used = {1, 2, 3, 4};
   silent.name = "Silent";
-  const TaskCheck check = check_of({scored, wrong, silent});
+  const TaskOutcome check = check_of({scored, wrong, silent});
   CHECK(score_text(check, {{"Scored", {1'000'000, 4096, 2000, 4000}}}) ==
         "  Scored                              yours      reference        at most\n"
         "    model time, us                      1.5            1.0              -\n"
@@ -98,27 +92,27 @@ TEST_CASE("figures survive being written and read; anything else is refused") {
 }
 
 TEST_CASE("what is wrong, costly or skipped is told apart, with the likely cause below") {
-  CheckedCase wrong = verdict_with("Wrong", State::kWrong, State::kRight, "result 'out' is missing");
+  CaseVerdict wrong = verdict_with("Wrong", Worth::kFailed, "rank 0, result 'out' is missing");
   wrong.symptom = Symptom{"zeros", "nothing was written"};
-  const CheckedCase costly = verdict_with("Costly", State::kTooExpensive, State::kRight, "3 calls of all_gather");
-  const CheckedCase skipped = verdict_with("Skipped", State::kSkipped, State::kSkipped, "too few heads");
-  const TaskCheck check = check_of({kRight, wrong, costly, skipped});
+  const CaseVerdict costly = verdict_with("Costly", Worth::kTooExpensive, "rank 0: 3 calls of all_gather");
+  const CaseVerdict skipped = verdict_with("Skipped", Worth::kSkipped, "too few heads");
+  const TaskOutcome check = check_of({kRight, wrong, costly, skipped});
   CHECK(check_text(check) ==
         "a0.task: 1 of 3 checks right on 2 ranks\n"
         "  wrong    Wrong: rank 0, result 'out' is missing\n"
         "           likely: nothing was written\n"
         "  costly   Costly: rank 0: 3 calls of all_gather\n");
-  CHECK(check.exit_code() == 1);
+  CHECK(exit_code_of(check) == 1);
   CHECK(check_of({kRight, skipped}).passed());
-  const TaskCheck all_skipped = check_of({skipped});
+  const TaskOutcome all_skipped = check_of({skipped});
   CHECK(check_text(all_skipped) == "a0.task: skipped on 2 ranks: too few heads\n");
   CHECK_FALSE(all_skipped.passed());
-  CHECK(all_skipped.exit_code() == 0);
+  CHECK(exit_code_of(all_skipped) == 0);
 }
 
 TEST_CASE("checks that repeat one cause are told once, and named") {
   const auto wrong = [](const std::string& name, const std::string& message, const std::string& likely) {
-    CheckedCase checked = verdict_with(name, State::kWrong, State::kRight, message);
+    CaseVerdict checked = verdict_with(name, Worth::kFailed, "rank 0, " + message);
     if (!likely.empty()) checked.symptom = Symptom{"zeros", likely};
     return checked;
   };
@@ -135,18 +129,19 @@ TEST_CASE("checks that repeat one cause are told once, and named") {
 }
 
 TEST_CASE("a TODO names the task that was asked for and the TODO that was reached") {
-  CheckedCase todo = verdict_with("Todo", State::kNoRecord, State::kNotImplemented);
+  CaseVerdict todo = verdict_with("Todo", Worth::kNotImplemented);
+  todo.ranks[1].end = CaseEnd::kNotImplemented;
   todo.ranks[1].missing_task = "a0.helper";
-  const TaskCheck check = check_of({kRight, stuck(todo)});
+  const TaskOutcome check = check_of({kRight, stuck(todo)});
   CHECK(check_text(check) == "a0.task: not implemented: stops at TODO(a0.helper)\n");
-  CHECK(check.exit_code() == 3);  // whatever became of the ranks that waited
+  CHECK(exit_code_of(check) == 3);  // whatever became of the ranks that waited
 }
 
 TEST_CASE("a world that failed is quoted at the case that is to blame, and at no other") {
-  CheckedCase hangs = stuck(verdict_with("Stuck", State::kThrew, State::kThrew, "deadlock"));
+  CaseVerdict hangs = stuck(verdict_with("Stuck", Worth::kFailed, "rank 0: deadlock"));
   hangs.symptom = Symptom{"deadlock", "ranks wait for each other"};
-  const CheckedCase after = verdict_with("After", State::kWrong, State::kRight, "result 'out' is missing");
-  const TaskCheck check = check_of({kRight, hangs, after});
+  const CaseVerdict after = verdict_with("After", Worth::kFailed, "rank 0, result 'out' is missing");
+  const TaskOutcome check = check_of({kRight, hangs, after});
   CHECK(check_text(check) ==
         "a0.task: 1 of 3 checks right on 2 ranks\n"
         "  failed   Stuck: deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0\n"
@@ -154,8 +149,8 @@ TEST_CASE("a world that failed is quoted at the case that is to blame, and at no
         "           rank 1 waits\n"
         "           likely: ranks wait for each other\n"
         "  wrong    After: rank 0, result 'out' is missing\n");
-  CHECK(check.exit_code() == 6);
-  const TaskCheck at_the_end = check_of({stuck(kRight)});
+  CHECK(exit_code_of(check) == 6);
+  const TaskOutcome at_the_end = check_of({stuck(kRight)});
   CHECK_FALSE(at_the_end.passed());
   CHECK(check_text(at_the_end) ==
         "a0.task: 0 of 1 checks right on 2 ranks\n"
@@ -165,7 +160,7 @@ TEST_CASE("a world that failed is quoted at the case that is to blame, and at no
 }
 
 TEST_CASE("the JSON has for each task what became of it and of its checks") {
-  CheckedCase wrong = verdict_with("Wrong", State::kWrong, State::kRight, "result 'out' is missing");
+  CaseVerdict wrong = verdict_with("Wrong", Worth::kFailed, "rank 0, result 'out' is missing");
   wrong.symptom = Symptom{"zeros", "nothing was written"};
   const auto document = nlohmann::json::parse(check_json({check_of({kRight}), check_of({kRight, wrong})}));
   REQUIRE(document.size() == 2);

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/stack/student_frame.h"
+#include "common/checks/check_report.h"
 #include "common/checks/tests/small_lab.h"
 #include "common/testing/message_of.h"
 #include "common/testing/student/crashing.h"
@@ -96,11 +97,15 @@ struct Table {
   }
 };
 
-std::vector<TaskCheck> checks_of(const Table& table) {
-  launch::WorldSpec world;
-  world.kind = launch::WorldKind::kProcesses;
+std::vector<TaskOutcome> checks_of(const Table& table, launch::WorldSpec world) {
   world.num_ranks = 2;
-  return run_checks(table.cases, table.calls, world, 42);
+  return outcomes_of(run_checks(table.cases, table.calls, world, 42));
+}
+
+std::vector<TaskOutcome> checks_of(const Table& table, launch::WorldKind kind = launch::WorldKind::kProcesses) {
+  launch::WorldSpec world;
+  world.kind = kind;
+  return checks_of(table, world);
 }
 
 TEST_CASE("each task gets its own end, whatever the others do to their worlds") {
@@ -113,25 +118,23 @@ TEST_CASE("each task gets its own end, whatever the others do to their worlds") 
   table.add("a0.crashes", crashing_sum);
   table.add("a0.litters", littering_sum);
   table.add("a0.right_again", sum_task().right);
-  const std::vector<TaskCheck> checks = checks_of(table);
+  const std::vector<TaskOutcome> checks = checks_of(table);
   REQUIRE(checks.size() == 8);
   const std::vector<int> exit_codes = {0, 1, 6, 3, 6, 137, 4, 0};
   for (std::size_t i = 0; i < checks.size(); ++i) {
-    CAPTURE(checks[i].task);
+    CAPTURE(checks[i].id);
     CAPTURE(i);
     // A rank that has left is noticed by the launcher (6) or by its peer (5), whichever is first.
-    if (checks[i].task != "a0.leaves" || checks[i].exit_code() != 5) CHECK(checks[i].exit_code() == exit_codes[i]);
+    if (checks[i].id != "a0.leaves" || exit_code_of(checks[i]) != 5) CHECK(exit_code_of(checks[i]) == exit_codes[i]);
     CHECK(checks[i].passed() == (exit_codes[i] == 0));
   }
-  REQUIRE(checks[1].cases[0].symptom);
-  CHECK(checks[1].cases[0].symptom->id == "divided_by_world_size");
-  REQUIRE(checks[2].cases[0].symptom);
-  CHECK(checks[2].cases[0].symptom->id == "deadlock");
-  CHECK(contains(checks[2].cases[0].failure->message, "deadlock: rank 0 waits"));
-  CHECK(checks[3].missing_task() == "a0.helper");
-  CHECK(contains(checks[4].cases[0].failure->message, "rank 1"));  // it has left, so rank 0 waits in vain
-  CHECK(contains(checks[5].cases[0].failure->message, "SIGKILL"));
-  CHECK(checks[6].cases[0].symptom->id == "stray_message");
+  CHECK(checks[1].checks[0].symptom.id == "divided_by_world_size");
+  CHECK(checks[2].checks[0].symptom.id == "deadlock");
+  CHECK(contains(checks[2].checks[0].failure, "deadlock: rank 0 waits"));
+  CHECK(checks[3].missing_task == "a0.helper");
+  CHECK(contains(checks[4].checks[0].failure, "rank 1"));  // it has left, so rank 0 waits in vain
+  CHECK(contains(checks[5].checks[0].failure, "SIGKILL"));
+  CHECK(checks[6].checks[0].symptom.id == "stray_message");
 }
 
 TEST_CASE("a crash, an index out of range and a loop without end have the student's line, and what to type next") {
@@ -148,9 +151,8 @@ TEST_CASE("a crash, an index out of range and a loop without end have the studen
   table.add("a0.loops", on_rank_one([] { loop_while(true); }));
   launch::WorldSpec world;
   world.kind = launch::WorldKind::kProcesses;
-  world.num_ranks = 2;
   world.timeout_seconds = 0.5;
-  const std::vector<TaskCheck> checks = run_checks(table.cases, table.calls, world, 42);
+  const std::vector<TaskOutcome> checks = checks_of(table, world);
   CallStack stack;
   stack.capture();
   if (!student_frame(stack).known) return;  // built without libbacktrace
@@ -159,20 +161,20 @@ TEST_CASE("a crash, an index out of range and a loop without end have the studen
         "rank 1: {} in a0.{}, {} at student/crashing.cpp:{}: {}; hint: ./lab run a0 run {} --nproc 2 --debug-rank 1",
         status, name, name, line, cause, name);
   };
-  const auto failure = [&](std::size_t task) { return checks[task].cases[0].failure.value_or(launch::RankFailure{}); };
-  CHECK(failure(0).exit_code == 139);
-  CHECK(failure(0).message ==
+  const auto check = [&](std::size_t task) { return checks[task].checks[0]; };
+  CHECK(check(0).failure_code == 139);
+  CHECK(check(0).failure ==
         message_of(kFollowLine, "killed by signal 11 (SIGSEGV)", "crashes", "a null pointer is followed"));
-  CHECK(failure(1).exit_code == 136);
-  CHECK(failure(1).message ==
+  CHECK(check(1).failure_code == 136);
+  CHECK(check(1).failure ==
         message_of(kDivideLine, "killed by signal 8 (SIGFPE)", "divides", "an integer is divided by zero"));
-  CHECK(failure(2).exit_code == 7);
-  CHECK(failure(2).message == message_of(kElementLine, "exited with code 7", "indexes",
-                                         "an index is out of range: expected __n < this->size()"));
-  CHECK(failure(3).exit_code == 5);
-  CHECK(contains(failure(3).message, "late: rank 1 computes in a0.loops, loops at student/crashing.cpp:"));
-  REQUIRE(checks[3].cases[0].rank_lines.size() == 2);
-  CHECK(contains(checks[3].cases[0].rank_lines[1], "rank 1 computes in a0.loops, loops at student/crashing.cpp:"));
+  CHECK(check(2).failure_code == 7);
+  CHECK(check(2).failure == message_of(kElementLine, "exited with code 7", "indexes",
+                                       "an index is out of range: expected __n < this->size()"));
+  CHECK(check(3).failure_code == 5);
+  CHECK(contains(check(3).failure, "late: rank 1 computes in a0.loops, loops at student/crashing.cpp:"));
+  REQUIRE(checks[3].checks[0].rank_lines.size() == 2);
+  CHECK(contains(checks[3].checks[0].rank_lines[1], "rank 1 computes in a0.loops, loops at student/crashing.cpp:"));
 }
 
 TEST_CASE("a wrong check that communicates has its own part of the run as a timeline, a stuck one its waits in vain") {
@@ -193,10 +195,10 @@ TEST_CASE("a wrong check that communicates has its own part of the run as a time
     summed(comm, x_of(inputs));
     throw ContractError("no");
   });
-  const std::vector<TaskCheck> checks = checks_of(table);
+  const std::vector<TaskOutcome> checks = checks_of(table);
   std::map<std::string, nlohmann::json> timelines;
-  for (const TaskCheck& check : checks) {
-    if (!check.cases[0].timeline.empty()) timelines[check.task] = nlohmann::json::parse(check.cases[0].timeline);
+  for (const TaskOutcome& check : checks) {
+    if (!check.checks[0].timeline.empty()) timelines[check.id] = nlohmann::json::parse(check.checks[0].timeline);
   }
   CHECK(timelines.size() == 3);
   const auto shapes = [&](const std::string& task, const char* kind) {
@@ -238,26 +240,26 @@ TEST_CASE("a check that throws or hangs costs that check, and the task's others 
     };
     table.cases.push_back(one);
   }
-  const std::vector<TaskCheck> checks = checks_of(table);
+  const std::vector<TaskOutcome> checks = checks_of(table);
   REQUIRE(checks.size() == 1);
-  REQUIRE(checks[0].cases.size() == 5);
-  for (const CheckedCase& checked : checks[0].cases) {
+  REQUIRE(checks[0].checks.size() == 5);
+  for (const CaseVerdict& checked : checks[0].checks) {
     CAPTURE(checked.name);
     const bool should_fail = checked.name == "throws" || checked.name == "hangs";
-    CHECK(checked.right() == !should_fail);
-    CHECK(checked.failure.has_value() == should_fail);
+    CHECK(checked.passed() == !should_fail);
+    CHECK(!checked.failure.empty() == should_fail);
   }
-  CHECK(contains(checks[0].cases[1].failure->message, "transposed"));
-  CHECK(contains(checks[0].cases[3].failure->message, "deadlock"));
+  CHECK(contains(checks[0].checks[1].failure, "transposed"));
+  CHECK(contains(checks[0].checks[3].failure, "deadlock"));
   CHECK_FALSE(checks[0].passed());
 }
 
 TEST_CASE("a task alone that fails is not run twice") {
   Table table;
   table.add("a0.stuck", stuck_sum);
-  const std::vector<TaskCheck> checks = checks_of(table);
+  const std::vector<TaskOutcome> checks = checks_of(table);
   REQUIRE(checks.size() == 1);
-  CHECK(checks[0].exit_code() == 6);
+  CHECK(exit_code_of(checks[0]) == 6);
   CHECK_FALSE(checks[0].passed());
 }
 
@@ -321,15 +323,12 @@ TEST_CASE(
     table.add(std::string(one.id) + "_neighbour", sum_task().right);
   }
   for (const launch::WorldKind kind : {launch::WorldKind::kProcesses, launch::WorldKind::kRelay}) {
-    launch::WorldSpec world;
-    world.kind = kind;
-    world.num_ranks = 2;
-    const std::vector<TaskCheck> checks = run_checks(table.cases, table.calls, world, 42);
+    const std::vector<TaskOutcome> checks = checks_of(table, kind);
     REQUIRE(checks.size() == 2 * std::size(bad));
     for (std::size_t i = 0; i < std::size(bad); ++i) {
       CAPTURE(bad[i].id);
       CHECK_FALSE(checks[2 * i].passed());
-      CHECK(contains(checks[2 * i].cases[0].reason(), bad[i].message));
+      CHECK(contains(checks[2 * i].checks[0].reason, bad[i].message));
       CHECK(checks[2 * i + 1].passed());
     }
   }
@@ -339,13 +338,10 @@ TEST_CASE("a request that is kept and never waited for is refused, with the line
   Table table;
   table.add("a0.forgetful", forgetful_sum);
   for (const launch::WorldKind kind : {launch::WorldKind::kProcesses, launch::WorldKind::kRelay}) {
-    launch::WorldSpec world;
-    world.kind = kind;
-    world.num_ranks = 2;
-    const std::vector<TaskCheck> checks = run_checks(table.cases, table.calls, world, 42);
+    const std::vector<TaskOutcome> checks = checks_of(table, kind);
     REQUIRE(checks.size() == 1);
-    CHECK(checks[0].exit_code() == static_cast<int>(ExitCode::kContract));
-    CHECK(contains(checks[0].cases[0].reason(), "has not waited for its isend to rank"));
+    CHECK(exit_code_of(checks[0]) == static_cast<int>(ExitCode::kContract));
+    CHECK(contains(checks[0].checks[0].reason, "has not waited for its isend to rank"));
   }
 }
 
@@ -355,14 +351,13 @@ TEST_CASE("a shaken world finds the code whose result depends on when a message 
   table.add("a0.hasty", hasty_sum);
   launch::WorldSpec world;
   world.kind = launch::WorldKind::kRelay;
-  world.num_ranks = 2;
   int num_found = 0;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     world.shake_seed = seed;
-    const std::vector<TaskCheck> checks = run_checks(table.cases, table.calls, world, 42);
+    const std::vector<TaskOutcome> checks = checks_of(table, world);
     REQUIRE(checks.size() == 2);
-    CHECK(checks[0].exit_code() == 0);
-    num_found += checks[1].exit_code() == static_cast<int>(ExitCode::kMismatch);
+    CHECK(exit_code_of(checks[0]) == 0);
+    num_found += exit_code_of(checks[1]) == static_cast<int>(ExitCode::kMismatch);
   }
   CHECK(num_found >= 3);
 }

@@ -43,10 +43,10 @@ struct Runs {
       CaseRecord record;
       record.name = one.name;
       const bool throws = harmed || act == Does::kThrows || act == Does::kThrowsAhead;
-      if (throws) record.state = CaseRecord::State::kThrew;
+      if (throws) record.end = CaseEnd::kThrew;
       world.rank_lines.push_back(one.name);
       const bool is_behind = act == Does::kThrowsAhead && !world.by_rank[0].empty();
-      if (is_behind) world.by_rank[0].back().state = CaseRecord::State::kThrew;
+      if (is_behind) world.by_rank[0].back().end = CaseEnd::kThrew;
       if (!is_behind) world.by_rank[0].push_back(record);
       world.by_rank[1].push_back(record);
       if (throws || act == Does::kLitters) world.failure = launch::RankFailure{1, one.name};

@@ -7,8 +7,6 @@
 namespace lab::testing {
 namespace {
 
-using RecordState = CaseRecord::State;
-
 Case renamed(Case test_case, const std::string& task) {
   test_case.task = task;
   test_case.name = test_case.prefix = task.substr(task.find('.') + 1);
@@ -35,7 +33,7 @@ TEST_CASE("a rank records what its cases return and what they cost it, and nothi
     REQUIRE(of_rank.size() == 2);
     CHECK(of_rank[0].task == "a0.first");
     CHECK(of_rank[1].name == "second");
-    CHECK((of_rank[1].state == RecordState::kReturned));
+    CHECK((of_rank[1].end == CaseEnd::kReturned));
     CHECK(at::equal(of_rank[0].results.at("out"), world.by_rank[0][0].results.at("out")));
     CHECK(of_rank[1].results.size() == 1);
     for (const LedgerEntry& entry : of_rank[1].spent) {
@@ -53,10 +51,10 @@ TEST_CASE("a TODO ends its case; the next case is performed") {
   CHECK_FALSE(world.failure);
   for (const std::vector<CaseRecord>& of_rank : world.by_rank) {
     REQUIRE(of_rank.size() == 2);
-    CHECK((of_rank[0].state == RecordState::kNotImplemented));
+    CHECK((of_rank[0].end == CaseEnd::kNotImplemented));
     CHECK(of_rank[0].missing_task == "a0.helper");
     CHECK(of_rank[0].exit_code == 3);
-    CHECK((of_rank[1].state == RecordState::kReturned));
+    CHECK((of_rank[1].end == CaseEnd::kReturned));
   }
 }
 
@@ -73,11 +71,11 @@ TEST_CASE("anything else that is thrown is recorded and ends the world with its 
   CHECK(world.failure->exit_code == 4);
   CHECK(contains(world.failure->message, "sizes disagree"));
   REQUIRE(world.by_rank[1].size() == 1);
-  CHECK((world.by_rank[1][0].state == RecordState::kThrew));
+  CHECK((world.by_rank[1][0].end == CaseEnd::kThrew));
   CHECK(world.by_rank[1][0].message == "sizes disagree");
   CHECK(world.by_rank[1][0].exit_code == 4);
   REQUIRE(world.by_rank[0].size() == 1);  // it waited for rank 1
-  CHECK((world.by_rank[0][0].state == RecordState::kThrew));
+  CHECK((world.by_rank[0][0].end == CaseEnd::kThrew));
   CHECK(world.by_rank[0][0].exit_code == 5);
 }
 
@@ -90,20 +88,15 @@ TEST_CASE("a result that cannot be written is a failure of its case") {
                                        1);
   REQUIRE(world.failure);
   REQUIRE(world.by_rank[0].size() == 1);
-  CHECK((world.by_rank[0][0].state == RecordState::kThrew));
+  CHECK((world.by_rank[0][0].end == CaseEnd::kThrew));
   CHECK(contains(world.by_rank[0][0].message, "complex128"));
 }
 
-TEST_CASE("skipped cases are recorded as such, and a case of rank 0 alone on no other") {
-  Case skipped = sum_named("a0.skipped");
-  skipped.skip_reason = [](int size) { return size == 2 ? std::string("needs three ranks") : std::string(); };
-  const RecordedWorld world = recorded({skipped, count_task().test_case},
-                                       {{"a0.skipped", sum_task().right}, {"a0.count", count_task().right}}, 2);
-  REQUIRE(world.by_rank[0].size() == 2);
-  CHECK((world.by_rank[0][0].state == RecordState::kSkipped));
-  CHECK(world.by_rank[0][0].message == "needs three ranks");
-  CHECK(world.by_rank[0][1].name == "count");
-  CHECK(world.by_rank[1].size() == 1);
+TEST_CASE("a case of rank 0 alone is recorded on no other") {
+  const RecordedWorld world = recorded({count_task().test_case}, {{"a0.count", count_task().right}}, 2);
+  REQUIRE(world.by_rank[0].size() == 1);
+  CHECK(world.by_rank[0][0].name == "count");
+  CHECK(world.by_rank[1].empty());
 }
 
 TEST_CASE("a request that was never waited for is its own case's failure, not the next one's") {
@@ -118,7 +111,7 @@ TEST_CASE("a request that was never waited for is its own case's failure, not th
                                        2);
   for (const std::vector<CaseRecord>& of_rank : world.by_rank) {
     REQUIRE(of_rank.size() == 1);
-    CHECK((of_rank[0].state == RecordState::kThrew));
+    CHECK((of_rank[0].end == CaseEnd::kThrew));
     CHECK(contains(of_rank[0].message, "without waiting for it"));
   }
 }

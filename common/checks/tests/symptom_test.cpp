@@ -19,7 +19,7 @@ TEST_CASE("each wrong solution shows its symptom and no other, whatever the numb
       const CaseVerdict verdict = judged(wrong.task.test_case, wrong.call, size);
       CAPTURE(verdict.message());
       CHECK_FALSE(verdict.passed());
-      CHECK(symptom_id(verdict) == wrong.symptom);
+      CHECK(verdict.symptom.id == wrong.symptom);
     }
   }
 }
@@ -74,7 +74,7 @@ TEST_CASE("right solutions pass, on one rank, too, and show no symptom") {
       const CaseVerdict verdict = judged(task.test_case, task.right, size);
       CHECK(verdict.passed());
       CHECK(verdict.message().empty());
-      CHECK(symptom_id(verdict).empty());
+      CHECK(verdict.symptom.id.empty());
     }
   }
 }
@@ -82,13 +82,13 @@ TEST_CASE("right solutions pass, on one rank, too, and show no symptom") {
 TEST_CASE("a result that is wrong in no known way shows no symptom") {
   const SmallTask sum = sum_task();
   const TaskCall odd = all_changed(sum, [](Communicator&, const at::Tensor& t) { return t.sin(); });
-  CHECK(symptom_id(judged(sum.test_case, odd, 4)).empty());
+  CHECK(judged(sum.test_case, odd, 4).symptom.id.empty());
   const TaskCall one_element = all_changed(sum, [](Communicator&, const at::Tensor& t) {
     const at::Tensor copy = t.clone();
     copy[5][1] += 1;
     return copy;
   });
-  CHECK(symptom_id(judged(sum.test_case, one_element, 4)).empty());
+  CHECK(judged(sum.test_case, one_element, 4).symptom.id.empty());
 }
 
 TEST_CASE("a case's own known_mistakes are asked first, and only believed where they explain every rank") {
@@ -101,11 +101,11 @@ TEST_CASE("a case's own known_mistakes are asked first, and only believed where 
                                    }}};
   const TaskCall tripled = all_changed(sum, [](Communicator&, const at::Tensor& t) { return t * 3; });
   const CaseVerdict verdict = judged(sum.test_case, tripled, 3);
-  CHECK(symptom_id(verdict) == "tripled");  // not times_world_size, which fits as well
-  CHECK(verdict.symptom->message == "the sum was made three times");
+  CHECK(verdict.symptom.id == "tripled");  // not times_world_size, which fits as well
+  CHECK(verdict.symptom.message == "the sum was made three times");
   const TaskCall on_one =
       all_changed(sum, [](Communicator& comm, const at::Tensor& t) { return comm.rank() == 1 ? t * 3 : t.cos(); });
-  CHECK(symptom_id(judged(sum.test_case, on_one, 4)).empty());
+  CHECK(judged(sum.test_case, on_one, 4).symptom.id.empty());
 }
 
 TEST_CASE("a count of 1 in place of 5 is not called divided by 4 ranks or by 5 micro-batches") {
@@ -117,7 +117,7 @@ TEST_CASE("a count of 1 in place of 5 is not called divided by 4 ranks or by 5 m
   };
   const CaseVerdict verdict = judged(test_case, only_one, 4);
   CHECK_FALSE(verdict.passed());
-  CHECK(symptom_id(verdict).empty());
+  CHECK(verdict.symptom.id.empty());
 }
 
 TEST_CASE("integers that no float64 holds are told apart") {
@@ -135,11 +135,11 @@ TEST_CASE("integers that no float64 holds are told apart") {
   const auto through_double = [](Communicator& comm, const CaseInputs& inputs) {
     return TensorMap{{"out", summed(comm, x_of(inputs).to(at::kDouble)).to(at::kLong)}};
   };
-  CHECK(symptom_id(judged(test_case, through_double, 3)) == "rounding_only");
+  CHECK(judged(test_case, through_double, 3).symptom.id == "rounding_only");
   const auto halved = [](Communicator& comm, const CaseInputs& inputs) {
     return TensorMap{{"out", summed(comm, x_of(inputs)).floor_divide(comm.size())}};
   };
-  CHECK(symptom_id(judged(test_case, halved, 4)) == "divided_by_world_size");
+  CHECK(judged(test_case, halved, 4).symptom.id == "divided_by_world_size");
 }
 
 }  // namespace

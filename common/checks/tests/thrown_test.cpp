@@ -19,7 +19,7 @@ launch::RankFailure failure_with(const TaskCall& call, launch::WorldKind kind = 
   const Case test_case = row_task().test_case;
   const launch::WorldOutcome outcome =
       launch::run_ranks(world_of(kind, 3), launch::RankBody([&](Communicator& comm, launch::RankOutcome&) {
-                          perform_case(test_case, {{test_case.task, call}}, comm, 42);
+                          run_case(test_case, {{test_case.task, call}}, comm, 42);
                         }));
   return outcome.failure.value_or(launch::RankFailure{});
 }
@@ -102,7 +102,7 @@ TEST_CASE("a fault in a case's own inputs is the suite's: exit code 70") {
   broken.inputs = [](const CasePlace&) -> CaseInputs { throw std::runtime_error("no inputs"); };
   const launch::WorldOutcome outcome =
       launch::run_ranks(threads(2), launch::RankBody([&](Communicator& comm, launch::RankOutcome&) {
-                          perform_case(broken, {{broken.task, row_task().right}}, comm, 42);
+                          run_case(broken, {{broken.task, row_task().right}}, comm, 42);
                         }));
   REQUIRE(outcome.failure);
   CHECK(outcome.failure->exit_code == 70);
@@ -124,8 +124,8 @@ TEST_CASE("records and verdicts carry code and line to the judge") {
   const CaseVerdict verdict = judged(row_task().test_case, throwing_on_rank_one([] { beyond_end({}); }), 2);
   REQUIRE(verdict.ranks.size() == 2);
   CHECK(verdict.ranks[1].exit_code == 7);
-  CAPTURE(verdict.reason());
-  CHECK(verdict.reason().rfind("rank 1: a0.row [row]: " + at_line(kBeyondEndLine), 0) == 0);
+  CAPTURE(verdict.reason);
+  CHECK(verdict.reason.rfind("rank 1: a0.row [row]: " + at_line(kBeyondEndLine), 0) == 0);
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ TEST_CASE("records come back as they were written, in order") {
   CaseRecord todo;
   todo.task = "a0.other";
   todo.name = "Other";
-  todo.state = CaseRecord::State::kNotImplemented;
+  todo.end = CaseEnd::kNotImplemented;
   todo.message = "two\nlines, and bytes that are no text: \xFF";
   todo.exit_code = 3;
   todo.missing_task = "a0.double";
@@ -75,7 +75,7 @@ TEST_CASE("records come back as they were written, in order") {
   const CaseRecord& first = read.records[0];
   CHECK(first.task == "a0.double");
   CHECK(first.name == "Double");
-  CHECK(first.state == CaseRecord::State::kReturned);
+  CHECK(first.end == CaseEnd::kReturned);
   REQUIRE(first.results.size() == 4);
   CHECK(at::equal(first.results.at("out"), some_record().results.at("out")));
   CHECK(at::equal(first.results.at("mask"), some_record().results.at("mask")));
@@ -94,7 +94,7 @@ TEST_CASE("records come back as they were written, in order") {
   CHECK(first.used.model_time == ModelTime{(std::int64_t{1} << 60) + 1, 2, 3, 4});
   CHECK(first.spent[1].bytes_sent == ~std::uint64_t{0});
   const CaseRecord& second = read.records[1];
-  CHECK(second.state == CaseRecord::State::kNotImplemented);
+  CHECK(second.end == CaseEnd::kNotImplemented);
   CHECK(second.message == "two lines, and bytes that are no text: \xEF\xBF\xBD");
   CHECK(second.exit_code == 3);
   CHECK(second.missing_task == "a0.double");
@@ -170,11 +170,14 @@ TEST_CASE("a text that is not as it should be is refused, whatever is wrong with
   CHECK(contains(refusal("[2,70]", "2"), "its ledger has ranks"));
   CHECK(contains(refusal("\"peak_bytes\":4096", "\"peak_bytes\":-1"), "its 'peak_bytes'"));
   CHECK(contains(refusal("\"peak_bytes\":4096", "\"peak_bytes\":1e300"), "its 'peak_bytes'"));
-  CHECK(contains(refusal("\"spent\":[", "\"spent\":{}, \"x\":["), "its 'spent' is not a list"));
-  CHECK(contains(refusal("\"message\"", "\"messages\""), "it has no 'message'"));
+  CHECK(contains(refusal("\"spent\":[", "\"spent\":7,\"undefined\":["), "its 'spent' is not a list"));
+  CHECK(contains(refusal("\"message\"", "\"messages\""), "it has an unknown field 'messages'"));
+  CHECK(contains(refusal("\"message\":\"\",", ""), "it has no 'message'"));
+  CHECK(contains(refusal("\"version\":1", "\"version\":2"), "its version is 2, expected 1"));
+  CHECK(contains(refusal(",\"version\":1", ""), "it has no 'version'"));
   CHECK(contains(refusal("[\"x.grad\"]", "[[]]"), "its 'undefined'"));
   CHECK(contains(read_bytes_as_records(with_text(std::string(100000, '['))).broken, "its text is not valid JSON"));
-  CHECK(contains(read_bytes_as_records(with_text("[]")).broken, "it has no 'task'"));
+  CHECK(contains(read_bytes_as_records(with_text("[]")).broken, "it has no 'version'"));
   const std::string blob = to_safetensors({{"out", at::zeros({2})}});
   CHECK(contains(read_bytes_as_records(little_endian_length(blob.size()) + blob).broken, "without its text"));
 }

@@ -7,7 +7,6 @@ namespace lab::grading {
 namespace {
 
 using testing::a_task;
-using testing::CheckState;
 using testing::judged;
 
 bool has(const std::string& text, const std::string& part) {
@@ -25,10 +24,9 @@ struct SmallClass {
     rubric.tasks = {a_task("a9.easy", 10), a_task("a9.hard", 10)};
     rubric.total = 20;
   }
-  void add(const std::string& who, CheckState easy, CheckState hard, double seconds = 10) {
-    LabOutcome outcome =
-        testing::outcome_of({judged("a9.easy", {easy}), judged("a9.hard", {CheckState::kPassed, hard})});
-    if (hard == CheckState::kFailed) outcome.tasks["a9.hard"].checks[1].likely = "the <sum> is divided";
+  void add(const std::string& who, Worth easy, Worth hard, double seconds = 10) {
+    LabOutcome outcome = testing::outcome_of({judged("a9.easy", {easy}), judged("a9.hard", {Worth::kPassed, hard})});
+    if (hard == Worth::kFailed) outcome.tasks["a9.hard"].checks[1].symptom.message = "the <sum> is divided";
     outcome.seconds = seconds;
     MarkedStudent& student = students.emplace_back();
     student.who = who;
@@ -43,9 +41,9 @@ struct SmallClass {
 
 TEST_CASE("an overview counts marks, tasks, checks and causes, the hardest first") {
   SmallClass some;
-  some.add("ada", CheckState::kPassed, CheckState::kPassed);
-  some.add("bob", CheckState::kPassed, CheckState::kFailed);
-  some.add("eve", CheckState::kFailed, CheckState::kFailed);
+  some.add("ada", Worth::kPassed, Worth::kPassed);
+  some.add("bob", Worth::kPassed, Worth::kFailed);
+  some.add("eve", Worth::kFailed, Worth::kFailed);
   const std::string page = some.page();
   for (const char* part : {"A class of 3 students", "3 of 3 students; mean 13.3, median 15 of 20", "from 70 %: 1",
                            "from all: 1", "from 20 %: 1", "the &lt;sum&gt; is divided", "a9.hard.Check1",
@@ -61,9 +59,8 @@ TEST_CASE("an overview counts marks, tasks, checks and causes, the hardest first
 
 TEST_CASE("a task with many checks leaves room for those of others") {
   SmallClass some;
-  for (int i = 0; i < 20; ++i)
-    some.add(std::to_string(i), i == 0 ? CheckState::kFailed : CheckState::kPassed, CheckState::kPassed);
-  LabOutcome outcome = testing::outcome_of({judged("a9.hard", std::vector<CheckState>(30, CheckState::kFailed))});
+  for (int i = 0; i < 20; ++i) some.add(std::to_string(i), i == 0 ? Worth::kFailed : Worth::kPassed, Worth::kPassed);
+  LabOutcome outcome = testing::outcome_of({judged("a9.hard", std::vector<Worth>(30, Worth::kFailed))});
   for (const char* who : {"ada", "bob"}) some.overview.add(who, marks_of(some.rubric, outcome, {}), outcome);
   const std::string page = some.page();
   CHECK(has(page, "a9.hard.Check10"));  // the third by name
@@ -74,8 +71,8 @@ TEST_CASE("a task with many checks leaves room for those of others") {
 
 TEST_CASE("a hand-in of a group counts once, for each of its students") {
   SmallClass some;
-  some.add("pair", CheckState::kFailed, CheckState::kPassed);
-  some.add("pair", CheckState::kFailed, CheckState::kPassed);
+  some.add("pair", Worth::kFailed, Worth::kPassed);
+  some.add("pair", Worth::kFailed, Worth::kPassed);
   const std::string page = some.page();
   CHECK(has(page, "2 of 2 students"));
   CHECK(has(page, "1 graded lab in all"));
@@ -84,9 +81,9 @@ TEST_CASE("a hand-in of a group counts once, for each of its students") {
 
 TEST_CASE("who stands out: slow to judge, or unlike in the other labs") {
   SmallClass some;
-  for (const char* who : {"a", "b", "c"}) some.add(who, CheckState::kPassed, CheckState::kPassed);
+  for (const char* who : {"a", "b", "c"}) some.add(who, Worth::kPassed, Worth::kPassed);
   CHECK_FALSE(has(some.page(), "Outliers"));
-  some.add("slow", CheckState::kPassed, CheckState::kPassed, 100);
+  some.add("slow", Worth::kPassed, Worth::kPassed, 100);
   CHECK(has(some.page(), "judging a9_collectives took 100 s, where 10 s is usual"));
   LabMarks other;
   other.lab = "a4_data_tensor";
@@ -99,7 +96,7 @@ TEST_CASE("who stands out: slow to judge, or unlike in the other labs") {
 
 TEST_CASE("names from students are text, also in a link") {
   SmallClass some;
-  some.add("\"><script>", CheckState::kPassed, CheckState::kPassed);
+  some.add("\"><script>", Worth::kPassed, Worth::kPassed);
   some.students[0].remarks = {"<b>\x1b[2J"};
   const std::string page = some.page();
   CHECK(has(page, "href=\"%22%3E%3Cscript%3E/a9_collectives/report.html\""));
@@ -112,8 +109,7 @@ TEST_CASE("a class without any result has a page, too; one of 200 stays below tw
   CHECK(has(SmallClass().page(), "A class of 0 students"));
   SmallClass large;
   for (int i = 0; i < 200; ++i)
-    large.add("student" + std::to_string(i), CheckState::kPassed,
-              i % 3 == 0 ? CheckState::kFailed : CheckState::kPassed);
+    large.add("student" + std::to_string(i), Worth::kPassed, i % 3 == 0 ? Worth::kFailed : Worth::kPassed);
   for (MarkedStudent& student : large.students) student.remarks.assign(100, std::string(1000, 'x'));
   CHECK(large.page().size() < 2'000'000);
 }

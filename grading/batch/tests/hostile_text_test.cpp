@@ -76,8 +76,8 @@ std::vector<std::string> commands_in(const std::string& log) {
 LabOutcome outcome_with(const std::string& text) {
   TaskOutcome task;
   task.id = "a9.x";
-  task.state = TaskOutcome::State::kJudged;
-  task.checks = {{"Check", CheckOutcome::State::kFailed, text, ""}, {"Other", CheckOutcome::State::kPassed, "", ""}};
+  task.worth = Worth::kAsChecked;
+  task.checks = {{"Check", Worth::kFailed, text}, {"Other", Worth::kPassed}};
   task.reason = text;
   LabOutcome outcome;
   outcome.lab = "a9_collectives";

@@ -15,8 +15,6 @@
 namespace lab::grading {
 namespace {
 
-using testing::CheckState;
-
 Rubric a_rubric(const std::string& lab, int num_tasks) {
   Rubric rubric;
   rubric.lab = lab;
@@ -57,14 +55,14 @@ LabOutcome an_outcome(const Rubric& rubric, int number) {
                    "student/x.cpp does not compile:\n  3 | int x = y;\n    |         ^"};
   for (std::size_t task = 0; task < rubric.tasks.size(); ++task) {
     const bool fails = static_cast<std::size_t>(number * 7 % 20) < 3 * task;
-    TaskOutcome found = testing::judged(rubric.tasks[task].id, {CheckState::kPassed, CheckState::kPassed});
+    TaskOutcome found = testing::judged(rubric.tasks[task].id, {Worth::kPassed, Worth::kPassed});
     if (fails) {
-      CheckOutcome& check = found.checks[1];
-      check.state = number % 2 == 0 ? CheckState::kFailed : CheckState::kTooExpensive;
+      CaseVerdict& check = found.checks[1];
+      check.worth = number % 2 == 0 ? Worth::kFailed : Worth::kTooExpensive;
       check.reason = "on 4 ranks: rank 2, result 'out', element [3, 0]: expected 10, got 2.5";
-      check.likely = number % 3 == 0 ? "the sum is divided by the number of ranks" : "everything is gathered";
+      check.symptom.message = number % 3 == 0 ? "the sum is divided by the number of ranks" : "everything is gathered";
       check.used = {21'800'000'000, 1'234'567, 80'000, 5'000};
-      check.most = {8'890'000'000, 1'234'567};
+      check.limits = {8'890'000'000, 1'234'567};
       if (task < 5) check.timeline = a_timeline(task == 4);
     }
     outcome.tasks[found.id] = found;

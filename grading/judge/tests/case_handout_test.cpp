@@ -3,7 +3,6 @@
 #include <set>
 
 #include "common/base/errors.h"
-#include "common/rank/parcel.h"
 #include "common/tensor/exact_data.h"
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
@@ -43,12 +42,12 @@ pid_t process_of(int rank) {
 CaseInputs sent_to(CaseHandout& handout, int rank) {
   const std::optional<std::string> bytes = handout.next(rank, process_of(rank));
   REQUIRE(bytes);
-  const Parcel parcel = parcel_from_bytes(*bytes);
+  const CaseInputs inputs = inputs_from_bytes(*bytes);
   CaseRecord record;
-  record.task = parcel.task;
-  record.name = parcel.name;
+  record.task = inputs.task;
+  record.name = inputs.name;
   handout.done(rank, process_of(rank), bytes_of_record(record), {});
-  return parcel.inputs;
+  return inputs;
 }
 
 TEST_CASE("a rank is sent its own part of the inputs, as the run's seed gives it") {

@@ -8,24 +8,21 @@ namespace {
 
 constexpr std::int64_t kMebibyte = 1 << 20;
 
-RankUse use(double cpu_seconds, std::int64_t seen_mebibytes, std::int64_t flops, std::int64_t claimed_mebibytes) {
-  return {{flops, claimed_mebibytes * kMebibyte, {}, 0}, {cpu_seconds, seen_mebibytes * kMebibyte}};
+RankVerdict use(double cpu_seconds, std::int64_t seen_mebibytes, std::int64_t flops, std::int64_t claimed_mebibytes) {
+  RankVerdict rank{CaseEnd::kReturned, Worth::kPassed};
+  rank.used = {flops, claimed_mebibytes * kMebibyte, {}, 0};
+  rank.seen = {cpu_seconds, seen_mebibytes * kMebibyte};
+  return rank;
 }
 
-CheckedCase returned(const std::vector<RankUse>& uses) {
-  CheckedCase run;
-  for (const RankUse& each : uses) {
-    RankVerdict rank;
-    rank.state = RankVerdict::State::kRight;
-    rank.used = each.claimed;
-    rank.seen = each.seen;
-    run.ranks.push_back(rank);
-  }
+CaseVerdict returned(const std::vector<RankVerdict>& ranks) {
+  CaseVerdict run{"Broadcast", Worth::kPassed};
+  run.ranks = ranks;
   return run;
 }
 
 TEST_CASE("a claim is contradicted by far more CPU time or memory than the reference's, in proportion to the claims") {
-  const RankUse reference = use(0.5, 100, 1000, 40);
+  const RankVerdict reference = use(0.5, 100, 1000, 40);
   CHECK(contradiction_of(reference, reference) == "");
   CHECK(contradiction_of(use(1.9, 390, 1000, 40), reference) == "");
   CHECK(testing::contains(contradiction_of(use(2.1, 100, 1000, 40), reference),
@@ -39,7 +36,7 @@ TEST_CASE("a claim is contradicted by far more CPU time or memory than the refer
 }
 
 TEST_CASE("nothing is made of small differences") {
-  const RankUse idle = use(0.01, 1, 0, 0);
+  const RankVerdict idle = use(0.01, 1, 0, 0);
   CHECK(contradiction_of(use(0.9, 60, 0, 0), idle) == "");
   CHECK(contradiction_of(use(1.1, 1, 0, 0), idle) != "");
   CHECK(contradiction_of(use(0.01, 70, 0, 0), idle) != "");
@@ -57,9 +54,9 @@ TEST_CASE("the reference runs only if a rank is suspicious, and the rank is name
   const ClaimCheck claims([&](const Case& asked, int num_ranks) {
     ++num_runs;
     CHECK(asked.name == "Broadcast");
-    return returned(std::vector<RankUse>(static_cast<std::size_t>(num_ranks), use(0.1, 1, 0, 0)));
+    return returned(std::vector<RankVerdict>(static_cast<std::size_t>(num_ranks), use(0.1, 1, 0, 0)));
   });
-  const RankUse honest = use(0.2, 2, 0, 0), busy = use(3, 2, 0, 0);
+  const RankVerdict honest = use(0.2, 2, 0, 0), busy = use(3, 2, 0, 0);
   CHECK(claims.contradiction(test_case, 2, returned({honest, honest})) == "");
   CHECK(num_runs == 0);
   CHECK(testing::contains(claims.contradiction(test_case, 2, returned({honest, busy})),

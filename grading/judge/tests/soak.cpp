@@ -26,9 +26,9 @@ int main(int argc, char** argv) {
     const int num_ranks = number(3), count = number(4);
     for (int i = 0; i < count; ++i) {
       runner.seed = static_cast<std::uint64_t>(i);
-      for (const CheckedCase& run : runner.run(num_ranks, cases, true)) {
-        if (run.right() || run.skipped()) continue;
-        fmt::print("{} fails with seed {}: {}\n", run.name, i, run.failure ? run.failure->message : run.message());
+      for (const CaseVerdict& run : runner.run(num_ranks, cases, true)) {
+        if (run.is_fine()) continue;
+        fmt::print("{} fails with seed {}: {}\n", run.name, i, run.failure.empty() ? run.message() : run.failure);
         return 1;
       }
     }

@@ -14,7 +14,6 @@ namespace {
 using Json = nlohmann::json;
 using testing::a_manual;
 using testing::a_task;
-using testing::CheckState;
 using testing::judged;
 
 /// A task that is right, one that is half right, a bonus that is wrong, and a manual item that waits.
@@ -33,11 +32,10 @@ Graded a_grading() {
   graded.rubric.tasks[2].bonus = true;
   graded.rubric.manuals = {a_manual("a9.written_q1", 15, "answers.md")};
   graded.rubric.manuals[0].numbers = {{"src", 1, 0, 3}, {"factor", 10, 2, 19}};
-  graded.outcome.tasks = {
-      {"a9.x", judged("a9.x", {CheckState::kPassed})},
-      {"a9.y", judged("a9.y", {CheckState::kPassed, CheckState::kFailed, CheckState::kSkipped, CheckState::kFailed})},
-      {"a9.z", judged("a9.z", {CheckState::kTooExpensive})}};
-  graded.outcome.tasks["a9.y"].checks[1].symptom_id = "divided_by_world_size";
+  graded.outcome.tasks = {{"a9.x", judged("a9.x", {Worth::kPassed})},
+                          {"a9.y", judged("a9.y", {Worth::kPassed, Worth::kFailed, Worth::kSkipped, Worth::kFailed})},
+                          {"a9.z", judged("a9.z", {Worth::kTooExpensive})}};
+  graded.outcome.tasks["a9.y"].checks[1].symptom.id = "divided_by_world_size";
   graded.outcome.answers["answers.md"] = "nothing";
   graded.outcome.seconds = 12.5;
   graded.outcome.isolation = "bubblewrap: no network";
@@ -126,7 +124,7 @@ TEST_CASE("Gradescope: every field is one of its format, with a value that it al
   graded.rubric.tasks[0].visibility = Visibility::kHidden;
   graded.rubric.tasks[1].visibility = Visibility::kAfterDueDate;
   graded.rubric.manuals[0].visibility = Visibility::kAfterPublished;
-  graded.outcome.tasks["a9.z"] = judged("a9.z", {CheckState::kNotJudged});
+  graded.outcome.tasks["a9.z"] = judged("a9.z", {Worth::kNotJudged});
   Json json = graded.json();
   CHECK(violations(json) == std::vector<std::string>());
   json["tests"][0]["visibility"] = "after_due";
@@ -207,7 +205,7 @@ TEST_CASE("Gradescope: NaN and infinity never appear") {
 
 TEST_CASE("gradescope: what was not judged has no score and no status, and the output says so first") {
   Graded graded = a_grading();
-  graded.outcome.tasks["a9.x"] = judged("a9.x", {CheckState::kNotJudged});
+  graded.outcome.tasks["a9.x"] = judged("a9.x", {Worth::kNotJudged});
   const Json json = graded.json();
   const Json& test = json["tests"][0];
   CHECK_FALSE(test.contains("score"));

@@ -6,7 +6,6 @@ namespace lab::grading {
 namespace {
 
 using testing::a_task;
-using testing::CheckState;
 using testing::judged;
 
 struct ShownGrading {
@@ -21,14 +20,14 @@ ShownGrading shown_grading() {
   graded.rubric.title = "Collectives";
   graded.rubric.tasks = {a_task("a9.x", 10), a_task("a9.y", 5), a_task("a9.z", 5)};
   graded.rubric.total = 20;
-  graded.outcome = testing::outcome_of({judged("a9.x", {CheckState::kPassed}),
-                                        judged("a9.y", {CheckState::kPassed, CheckState::kTooExpensive}),
-                                        judged("a9.z", {CheckState::kFailed})});
-  CheckOutcome& costly = graded.outcome.tasks["a9.y"].checks[1];
+  graded.outcome =
+      testing::outcome_of({judged("a9.x", {Worth::kPassed}), judged("a9.y", {Worth::kPassed, Worth::kTooExpensive}),
+                           judged("a9.z", {Worth::kFailed})});
+  CaseVerdict& costly = graded.outcome.tasks["a9.y"].checks[1];
   costly.reason = "on 4 ranks: rank 1: does 1.00 of one process's work";
-  costly.likely = "every rank does everything";
+  costly.symptom.message = "every rank does everything";
   costly.used = {1, 2, 3, 4000};
-  costly.most.flops = 1000;
+  costly.limits.flops = 1000;
   costly.timeline = R"({"title": "4 ranks", "ranks": 4, "legend": [], "clocks": []})";
   graded.outcome.tasks["a9.z"].reason = "student/z.cpp does not compile:\n  3 | int <x>;";
   graded.outcome.notes = {"handed in by Ada"};
@@ -61,7 +60,7 @@ TEST_CASE("what is hidden from students, or waits, is so on the page") {
   CHECK_FALSE(has(graded.page(), "a9.z"));
   CHECK_FALSE(has(graded.page(), "student/z.cpp"));
   CHECK(has(graded.page(), "Some of it is not shown"));
-  graded.outcome.tasks["a9.x"] = judged("a9.x", {CheckState::kNotJudged});
+  graded.outcome.tasks["a9.x"] = judged("a9.x", {Worth::kNotJudged});
   CHECK(has(graded.page(), "These marks are not final"));
 }
 

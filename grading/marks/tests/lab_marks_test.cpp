@@ -10,7 +10,6 @@ namespace {
 
 using testing::a_manual;
 using testing::a_task;
-using testing::CheckState;
 using testing::item_named;
 using testing::judged;
 using testing::outcome_of;
@@ -32,7 +31,7 @@ Rubric a_rubric() {
 
 LabOutcome all_right() {
   LabOutcome outcome;
-  for (const RubricTask& task : a_rubric().tasks) outcome.tasks[task.id] = judged(task.id, {CheckState::kPassed});
+  for (const RubricTask& task : a_rubric().tasks) outcome.tasks[task.id] = judged(task.id, {Worth::kPassed});
   outcome.answers["drawing.pdf"] = "%PDF";
   return outcome;
 }
@@ -44,7 +43,7 @@ TEST_CASE("marks: everything right, with a bonus above the total, and what waits
   CHECK(marks.pending == 20);
   CHECK(headline(marks) == "A9: 95 of 100 (15 of them a bonus), 20 pending");
   const MarkedItem drawing = item_named(marks, "a9.drawing");
-  CHECK((drawing.state == MarkedItem::State::kPending));
+  CHECK((drawing.worth == Worth::kPending));
   CHECK(drawing.attached == Strings{"drawing.pdf"});
   CHECK(item_named(marks, "a9.ring").bonus);
 }
@@ -59,12 +58,12 @@ TEST_CASE("marks: by hand") {
   const auto drawing_with = [](double given) { return marks_with(given, "neat", a_rubric(), all_right()); };
   CHECK(drawing_with(20).marks == 115);
   CHECK(drawing_with(20).pending == 0);
-  CHECK((item_named(drawing_with(20), "a9.drawing").state == MarkedItem::State::kPassed));
+  CHECK((item_named(drawing_with(20), "a9.drawing").worth == Worth::kPassed));
   CHECK(drawing_with(7.5).marks == 102.5);
-  CHECK((item_named(drawing_with(7.5), "a9.drawing").state == MarkedItem::State::kPartly));
+  CHECK((item_named(drawing_with(7.5), "a9.drawing").worth == Worth::kPartly));
   CHECK(item_named(drawing_with(7.5), "a9.drawing").findings == Strings{"neat"});
   CHECK(drawing_with(0).marks == 95);
-  CHECK((item_named(drawing_with(0), "a9.drawing").state == MarkedItem::State::kFailed));
+  CHECK((item_named(drawing_with(0), "a9.drawing").worth == Worth::kFailed));
 }
 
 TEST_CASE("marks: what was not handed in is 0 at once, but a person may overrule that") {
@@ -73,7 +72,7 @@ TEST_CASE("marks: what was not handed in is 0 at once, but a person may overrule
   const LabMarks marks = marks_of(a_rubric(), outcome, {});
   CHECK(marks.pending == 0);
   CHECK(item_named(marks, "a9.drawing").findings == Strings{"not handed in: drawing.png, drawing.pdf"});
-  CHECK((item_named(marks, "a9.drawing").state == MarkedItem::State::kFailed));
+  CHECK((item_named(marks, "a9.drawing").worth == Worth::kFailed));
   CHECK(marks_with(20, "on paper", a_rubric(), outcome).marks == 115);
 }
 
@@ -103,7 +102,7 @@ TEST_CASE("marks: thirds are added before they are rounded, and shown rounded do
   LabOutcome outcome;
   for (const char* id : {"vae.a", "vae.b", "vae.c"}) {
     rubric.tasks.push_back(a_task(id, 5));
-    outcome.tasks[id] = judged(id, {CheckState::kPassed, CheckState::kFailed, CheckState::kFailed});
+    outcome.tasks[id] = judged(id, {Worth::kPassed, Worth::kFailed, Worth::kFailed});
   }
   const LabMarks marks = marks_of(rubric, outcome, {});
   CHECK(shown_marks(marks.items[0].marks) == "1.6");

@@ -5,7 +5,6 @@
 namespace lab::grading {
 namespace {
 
-using testing::CheckState;
 using testing::judged;
 using Strings = std::vector<std::string>;
 
@@ -21,64 +20,64 @@ RubricLadder a_ladder() {
   return ladder;
 }
 
-MarkedItem report(MarkedItem::State state) {
+MarkedItem report(Worth worth) {
   MarkedItem item;
   item.id = "c.report";
   item.kind = MarkedItem::Kind::kManual;
-  item.state = state;
+  item.worth = worth;
   return item;
 }
 
 /// The ladder if these tasks are right, with the report in this state.
-MarkedItem climbed(const std::vector<std::string>& right, CheckState single_check, MarkedItem::State report_state) {
+MarkedItem climbed(const std::vector<std::string>& right, Worth single_check, Worth report_state) {
   LabOutcome outcome;
-  for (const std::string& id : right) outcome.tasks[id] = judged(id, {CheckState::kPassed});
+  for (const std::string& id : right) outcome.tasks[id] = judged(id, {Worth::kPassed});
   // A task whose checks are not all right, one of which a rung asks for.
-  TaskOutcome half = judged("c.half", {single_check, CheckState::kFailed});
+  TaskOutcome half = judged("c.half", {single_check, Worth::kFailed});
   half.checks[0].name = "OneMicroBatch";
   outcome.tasks["c.half"] = half;
   return mark_ladder(a_ladder(), Needs(outcome, {report(report_state)}));
 }
 
 TEST_CASE("a ladder: the highest rung counts, and rungs are not added up") {
-  const auto item = climbed({"c.stage", "c.gpipe", "c.training"}, CheckState::kPassed, MarkedItem::State::kPassed);
+  const auto item = climbed({"c.stage", "c.gpipe", "c.training"}, Worth::kPassed, Worth::kPassed);
   CHECK(item.marks == 5);
   CHECK(item.out_of == 5);
-  CHECK((item.state == MarkedItem::State::kPassed));
+  CHECK((item.worth == Worth::kPassed));
   CHECK(item.findings == Strings{"reached: 'The curves', 5 of 5"});
 }
 
 TEST_CASE("a ladder: a rung counts only above those below it") {
-  const auto item = climbed({"c.gpipe", "c.training"}, CheckState::kPassed, MarkedItem::State::kPassed);
+  const auto item = climbed({"c.gpipe", "c.training"}, Worth::kPassed, Worth::kPassed);
   CHECK(item.marks == 0);
-  CHECK((item.state == MarkedItem::State::kFailed));
+  CHECK((item.worth == Worth::kFailed));
   CHECK(item.findings == Strings{"no rung is reached", "the next rung, 'Two stages', lacks c.stage"});
 }
 
 TEST_CASE("a ladder: a need may be a single check, which must be right itself") {
-  CHECK(climbed({"c.stage"}, CheckState::kPassed, MarkedItem::State::kPending).marks == 1);
-  for (const CheckState wrong : {CheckState::kFailed, CheckState::kTooExpensive, CheckState::kSkipped})
-    CHECK(climbed({"c.stage"}, wrong, MarkedItem::State::kPending).marks == 0);
+  CHECK(climbed({"c.stage"}, Worth::kPassed, Worth::kPending).marks == 1);
+  for (const Worth wrong : {Worth::kFailed, Worth::kTooExpensive, Worth::kSkipped})
+    CHECK(climbed({"c.stage"}, wrong, Worth::kPending).marks == 0);
 }
 
 TEST_CASE("a ladder: one of several is enough where the rung says so") {
-  CHECK(climbed({"c.stage", "c.other"}, CheckState::kPassed, MarkedItem::State::kFailed).marks == 3);
-  const auto item = climbed({"c.stage"}, CheckState::kPassed, MarkedItem::State::kFailed);
+  CHECK(climbed({"c.stage", "c.other"}, Worth::kPassed, Worth::kFailed).marks == 3);
+  const auto item = climbed({"c.stage"}, Worth::kPassed, Worth::kFailed);
   CHECK(item.marks == 1);
-  CHECK((item.state == MarkedItem::State::kPartly));
+  CHECK((item.worth == Worth::kPartly));
   CHECK(item.findings.back() == "the next rung, 'Micro-batches', lacks one of c.gpipe, c.other");
 }
 
 TEST_CASE("a ladder: a rung that only waits for a person is pending") {
-  const auto item = climbed({"c.stage", "c.gpipe", "c.training"}, CheckState::kPassed, MarkedItem::State::kPending);
+  const auto item = climbed({"c.stage", "c.gpipe", "c.training"}, Worth::kPassed, Worth::kPending);
   CHECK(item.marks == 3);
   CHECK(item.pending == 2);
-  CHECK((item.state == MarkedItem::State::kPending));
+  CHECK((item.worth == Worth::kPending));
   CHECK(item.findings.back() == "the next rung, 'The curves', waits for c.report");
   // Not if something else is missing as well.
-  const auto without = climbed({"c.stage", "c.gpipe"}, CheckState::kPassed, MarkedItem::State::kPending);
+  const auto without = climbed({"c.stage", "c.gpipe"}, Worth::kPassed, Worth::kPending);
   CHECK(without.pending == 0);
-  CHECK((without.state == MarkedItem::State::kPartly));
+  CHECK((without.worth == Worth::kPartly));
   CHECK(without.findings.back() == "the next rung, 'The curves', lacks c.training");
 }
 
@@ -88,42 +87,42 @@ TEST_CASE("a ladder: what waits below is pending up to the highest rung that not
   ladder.rungs[1].any_of = {};
   ladder.rungs[2].needs = {"c.training"};
   LabOutcome outcome;
-  for (const char* id : {"c.stage", "c.training"}) outcome.tasks[id] = judged(id, {CheckState::kPassed});
+  for (const char* id : {"c.stage", "c.training"}) outcome.tasks[id] = judged(id, {Worth::kPassed});
   outcome.tasks["c.stage"].checks[0].name = "OneMicroBatch";
-  const auto item = mark_ladder(ladder, Needs(outcome, {report(MarkedItem::State::kPending)}));
+  const auto item = mark_ladder(ladder, Needs(outcome, {report(Worth::kPending)}));
   CHECK(item.marks == 1);
   CHECK(item.pending == 4);
 }
 
 TEST_CASE("a ladder: a rung that was not judged is neither reached nor lost") {
   LabOutcome outcome;
-  for (const char* id : {"c.stage", "c.training"}) outcome.tasks[id] = judged(id, {CheckState::kPassed});
+  for (const char* id : {"c.stage", "c.training"}) outcome.tasks[id] = judged(id, {Worth::kPassed});
   outcome.tasks["c.stage"].checks[0].name = "OneMicroBatch";
-  outcome.tasks["c.gpipe"] = judged("c.gpipe", {CheckState::kPassed, CheckState::kNotJudged});
-  const auto item = mark_ladder(a_ladder(), Needs(outcome, {report(MarkedItem::State::kPending)}));
+  outcome.tasks["c.gpipe"] = judged("c.gpipe", {Worth::kPassed, Worth::kNotJudged});
+  const auto item = mark_ladder(a_ladder(), Needs(outcome, {report(Worth::kPending)}));
   CHECK(item.marks == 1);
   CHECK(item.not_judged == 4);
   CHECK(item.pending == 0);
-  CHECK((item.state == MarkedItem::State::kNotJudged));
+  CHECK((item.worth == Worth::kNotJudged));
   CHECK(item.findings.back() == "the next rung, 'Micro-batches': not judged: one of c.gpipe, c.other");
   // A check that failed has decided it.
-  outcome.tasks["c.gpipe"] = judged("c.gpipe", {CheckState::kFailed, CheckState::kNotJudged});
-  CHECK(mark_ladder(a_ladder(), Needs(outcome, {report(MarkedItem::State::kPending)})).not_judged == 0);
+  outcome.tasks["c.gpipe"] = judged("c.gpipe", {Worth::kFailed, Worth::kNotJudged});
+  CHECK(mark_ladder(a_ladder(), Needs(outcome, {report(Worth::kPending)})).not_judged == 0);
 
   const auto bonus = mark_bonus({"c.bonus", "Bonus", 2, {"c.stage", "c.other"}, {}}, [&] {
-    outcome.tasks["c.other"] = judged("c.other", {CheckState::kNotJudged});
+    outcome.tasks["c.other"] = judged("c.other", {Worth::kNotJudged});
     return Needs(outcome, {});
   }());
   CHECK(bonus.marks == 0);
   CHECK(bonus.not_judged == 2);
-  CHECK((bonus.state == MarkedItem::State::kNotJudged));
+  CHECK((bonus.worth == Worth::kNotJudged));
 }
 
 TEST_CASE("a bonus: all of its needs, or one of any_of, or nothing") {
   LabOutcome outcome;
-  outcome.tasks["c.a"] = judged("c.a", {CheckState::kPassed});
-  outcome.tasks["c.b"] = judged("c.b", {CheckState::kFailed});
-  const Needs needs(outcome, {report(MarkedItem::State::kPending)});
+  outcome.tasks["c.a"] = judged("c.a", {Worth::kPassed});
+  outcome.tasks["c.b"] = judged("c.b", {Worth::kFailed});
+  const Needs needs(outcome, {report(Worth::kPending)});
   const auto bonus = [&](const std::vector<std::string>& all, const std::vector<std::string>& any) {
     return mark_bonus({"c.bonus", "Bonus", 2, all, any}, needs);
   };

@@ -8,7 +8,6 @@ namespace {
 
 using testing::a_manual;
 using testing::a_task;
-using testing::CheckState;
 using testing::judged;
 
 struct Reported {
@@ -24,8 +23,7 @@ Reported a_report() {
   graded.rubric.total = 100;
   graded.rubric.tasks = {a_task("a9.x", 61), a_task("a9.y", 19)};
   graded.rubric.manuals = {a_manual("a9.written_q1", 20, "answers.md")};
-  graded.outcome.tasks = {{"a9.x", judged("a9.x", {CheckState::kPassed})},
-                          {"a9.y", judged("a9.y", {CheckState::kFailed})}};
+  graded.outcome.tasks = {{"a9.x", judged("a9.x", {Worth::kPassed})}, {"a9.y", judged("a9.y", {Worth::kFailed})}};
   graded.outcome.answers["answers.md"] = "nothing";
   graded.outcome.seconds = 12.34;
   graded.outcome.isolation = "bubblewrap: no network";
@@ -77,7 +75,7 @@ y.cpp:3: error: 'z' was not declared
 
 TEST_CASE("report: what was not judged has no marks, not 0, and the report begins with that") {
   Reported graded = a_report();
-  graded.outcome.tasks["a9.y"].state = TaskOutcome::State::kNotJudged;
+  graded.outcome.tasks["a9.y"].worth = Worth::kNotJudged;
   graded.outcome.tasks["a9.y"].reason = "the compiler was kept waiting for a CPU, twice";
   const std::string report = graded.report();
   CHECK(report.find("# A9: 61 of 100, 20 pending, 19 not judged\n") == 0);

@@ -17,21 +17,20 @@ LabOutcome sample() {
   outcome.evidence = {{"a4.log", "is exactly the log of a right run on 4 ranks"}};
   TaskOutcome& task = outcome.tasks["a9.ulysses"];
   task.id = "a9.ulysses";
-  task.state = TaskOutcome::State::kJudged;
+  task.worth = Worth::kAsChecked;
   task.skipped_because = "a9.all_to_all";
   task.stand_in = "the reference in place of student/all_to_all";
   task.checks = {{"Ulysses",
-                  CheckOutcome::State::kTooExpensive,
+                  Worth::kTooExpensive,
                   "3 calls",
-                  "gathers_everything",
-                  "everything is gathered",
+                  {"gathers_everything", "everything is gathered"},
                   {1, 2, 3, 4},
                   {CaseFigures::kAny, 5},
                   R"({"ranks":2,"clocks":[],"is_cut":false})"},
-                 {"UlyssesUneven", CheckOutcome::State::kSkipped, "", ""},
-                 {"UlyssesDouble", CheckOutcome::State::kNotJudged, "no CPU", ""}};
+                 {"UlyssesUneven", Worth::kSkipped},
+                 {"UlyssesDouble", Worth::kNotJudged, "no CPU"}};
   outcome.tasks["a9.design"].id = "a9.design";
-  outcome.tasks["a9.design"].state = TaskOutcome::State::kNotJudged;
+  outcome.tasks["a9.design"].worth = Worth::kNotJudged;
   return outcome;
 }
 
@@ -40,21 +39,21 @@ TEST_CASE("an outcome is the same after a way through a file") {
   const LabOutcome read = outcome_from_json(text, "outcome.json");
   CHECK(outcome_to_json(read) == text);
   const TaskOutcome& task = read.tasks.at("a9.ulysses");
-  CHECK(task.state == TaskOutcome::State::kJudged);
+  CHECK(task.worth == Worth::kAsChecked);
   CHECK(task.stand_in == "the reference in place of student/all_to_all");
-  CHECK(task.checks.at(0).state == CheckOutcome::State::kTooExpensive);
-  CHECK(task.checks.at(0).likely == "everything is gathered");
+  CHECK(task.checks.at(0).worth == Worth::kTooExpensive);
+  CHECK(task.checks.at(0).symptom.message == "everything is gathered");
   CHECK(task.checks.at(0).used.bytes_sent == 2);
-  CHECK(task.checks.at(0).most.bytes_sent == 5);
-  CHECK(task.checks.at(0).most.model_time_ps == CaseFigures::kAny);
+  CHECK(task.checks.at(0).limits.bytes_sent == 5);
+  CHECK(task.checks.at(0).limits.model_time_ps == CaseFigures::kAny);
   CHECK(task.checks.at(0).timeline == R"({"ranks":2,"clocks":[],"is_cut":false})");
   CHECK(task.checks.at(1).timeline.empty());
   CHECK(read.hand_in_notes == sample().hand_in_notes);
   CHECK(read.notes == sample().notes);
-  CHECK(task.checks.at(1).state == CheckOutcome::State::kSkipped);
-  CHECK(task.checks.at(2).state == CheckOutcome::State::kNotJudged);
+  CHECK(task.checks.at(1).worth == Worth::kSkipped);
+  CHECK(task.checks.at(2).worth == Worth::kNotJudged);
   CHECK(task.not_judged());
-  CHECK(read.tasks.at("a9.design").state == TaskOutcome::State::kNotJudged);
+  CHECK(read.tasks.at("a9.design").worth == Worth::kNotJudged);
 }
 
 TEST_CASE("words that are not valid text stay in bounds") {

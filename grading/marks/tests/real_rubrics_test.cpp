@@ -32,15 +32,14 @@ Rubric rubric_of(const std::string& lab) {
 LabOutcome all_right(const Rubric& rubric) {
   LabOutcome outcome;
   outcome.lab = rubric.lab;
-  for (const RubricTask& task : rubric.tasks)
-    outcome.tasks[task.id] = testing::judged(task.id, {CheckOutcome::State::kPassed});
+  for (const RubricTask& task : rubric.tasks) outcome.tasks[task.id] = testing::judged(task.id, {Worth::kPassed});
   // A need of a rung that is neither a task nor a manual item is a single check.
   for (const RubricLadder& ladder : rubric.ladders) {
     for (const RubricRung& rung : ladder.rungs) {
       for (const std::string& need : rung.needs) {
-        CheckOutcome check;
+        CaseVerdict check;
         check.name = need;
-        check.state = CheckOutcome::State::kPassed;
+        check.worth = Worth::kPassed;
         if (need.find('.') == std::string::npos) outcome.tasks.begin()->second.checks.push_back(check);
       }
     }
@@ -64,11 +63,11 @@ TEST_CASE("real rubrics: everything right is every automatic mark, and only a pe
     CHECK(marks.marks + marks.pending == doctest::Approx(rubric.total + rubric.bonus_total));
     for (const MarkedItem& item : marks.items) {
       INFO(item.id);
-      if (item.state == MarkedItem::State::kPassed) {
+      if (item.worth == Worth::kPassed) {
         CHECK(item.marks == item.out_of);
         CHECK(item.pending == 0);
       } else {
-        CHECK((item.state == MarkedItem::State::kPending));
+        CHECK((item.worth == Worth::kPending));
         CHECK((item.kind == MarkedItem::Kind::kManual || item.kind == MarkedItem::Kind::kLadder));
       }
     }
@@ -105,7 +104,7 @@ TEST_CASE("real rubrics: one task that fails costs its own marks, and no other t
     for (const RubricTask& task : rubric.tasks) {
       INFO(task.id);
       LabOutcome outcome = all_right(rubric);
-      outcome.tasks[task.id] = testing::judged(task.id, {CheckOutcome::State::kTooExpensive});
+      outcome.tasks[task.id] = testing::judged(task.id, {Worth::kTooExpensive});
       CHECK(marks_of(rubric, outcome, {}).marks == doctest::Approx(full - task.marks));
     }
   }
@@ -113,18 +112,18 @@ TEST_CASE("real rubrics: one task that fails costs its own marks, and no other t
 
 TEST_CASE("real rubrics: Option C wants consecutive stages, not balanced ones, and 1F1B without recomputation") {
   const Rubric rubric = rubric_of("optC_model_parallel");
-  const auto with_checks = [&](CheckOutcome::State consecutive, CheckOutcome::State balanced) {
+  const auto with_checks = [&](Worth consecutive, Worth balanced) {
     LabOutcome outcome = all_right(rubric);
     TaskOutcome& split = outcome.tasks["optC.split_layers"];
     split.checks = {{"SplitLayersConsecutive", consecutive, "", ""}, {"SplitLayers", balanced, "", ""}};
-    outcome.tasks["optC.recompute"] = testing::judged("optC.recompute", {CheckOutcome::State::kFailed});
+    outcome.tasks["optC.recompute"] = testing::judged("optC.recompute", {Worth::kFailed});
     return marks_of(rubric, outcome, full_marks_by_hand(rubric, outcome));
   };
-  const LabMarks by_number = with_checks(CheckOutcome::State::kPassed, CheckOutcome::State::kFailed);
+  const LabMarks by_number = with_checks(Worth::kPassed, Worth::kFailed);
   CHECK(testing::item_named(by_number, "optC.pipeline").marks == 5);
   CHECK(testing::item_named(by_number, "optC.many_micro_batches").marks == 1);
   CHECK(by_number.marks == doctest::Approx(rubric.total + rubric.bonus_total));
-  const LabMarks invalid = with_checks(CheckOutcome::State::kFailed, CheckOutcome::State::kFailed);
+  const LabMarks invalid = with_checks(Worth::kFailed, Worth::kFailed);
   CHECK(testing::item_named(invalid, "optC.pipeline").marks == 0);
 }
 

@@ -12,8 +12,6 @@
 // Small rubrics and outcomes for the tests of this folder.
 namespace lab::grading::testing {
 
-using CheckState = CheckOutcome::State;
-
 inline RubricTask a_task(const std::string& id, double marks, std::vector<std::string> needs = {}) {
   RubricTask task;
   task.id = id;
@@ -34,15 +32,15 @@ inline RubricManual a_manual(const std::string& id, double marks, const std::str
 }
 
 /// A judged task whose checks, named after it, have these states.
-inline TaskOutcome judged(const std::string& id, const std::vector<CheckState>& states) {
+inline TaskOutcome judged(const std::string& id, const std::vector<Worth>& states) {
   TaskOutcome outcome;
   outcome.id = id;
-  outcome.state = TaskOutcome::State::kJudged;
+  outcome.worth = Worth::kAsChecked;
   for (std::size_t i = 0; i < states.size(); ++i) {
-    CheckOutcome check;
+    CaseVerdict check;
     check.name = id + ".Check" + std::to_string(i);
-    check.state = states[i];
-    if (states[i] == CheckState::kFailed) check.reason = "on 4 ranks: expected 10, got 2.5";
+    check.worth = states[i];
+    if (states[i] == Worth::kFailed) check.reason = "on 4 ranks: expected 10, got 2.5";
     outcome.checks.push_back(check);
   }
   return outcome;

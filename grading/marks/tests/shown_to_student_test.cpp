@@ -9,7 +9,6 @@ namespace {
 
 using testing::a_manual;
 using testing::a_task;
-using testing::CheckState;
 using testing::judged;
 
 struct Graded {
@@ -29,9 +28,9 @@ Graded a_grading() {
   graded.rubric.manuals = {a_manual("a9.q", 3, "answers.md")};
   graded.rubric.total = 18;
   graded.rubric.ladders = {{"a9.ladder", "Steps", 4, {{4, "all", {"a9.all", "a9.allgather"}, {}}}}};
-  graded.outcome = testing::outcome_of({judged("a9.all", {CheckState::kFailed}),
-                                        judged("a9.allgather", {CheckState::kPassed, CheckState::kFailed}),
-                                        judged("a9.late", {CheckState::kPassed})});
+  graded.outcome =
+      testing::outcome_of({judged("a9.all", {Worth::kFailed}), judged("a9.allgather", {Worth::kPassed, Worth::kFailed}),
+                           judged("a9.late", {Worth::kPassed})});
   graded.outcome.answers["answers.md"] = "x";
   return graded;
 }

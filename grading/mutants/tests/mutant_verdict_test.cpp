@@ -23,10 +23,10 @@ LabOutcome with_failed(const std::vector<std::string>& failed, const std::string
   for (const char* id : {"x.a", "x.b", "x.c"}) {
     TaskOutcome& task = outcome.tasks[id];
     task.id = id;
-    task.state = TaskOutcome::State::kJudged;
-    task.checks = {{"Check", CheckOutcome::State::kPassed, "", ""}};
+    task.worth = Worth::kAsChecked;
+    task.checks = {{"Check", Worth::kPassed}};
     for (const std::string& one : failed) {
-      if (one == id) task.checks[0] = {"Check", CheckOutcome::State::kFailed, "wrong", symptom};
+      if (one == id) task.checks[0] = {"Check", Worth::kFailed, "wrong", {symptom}};
     }
   }
   return outcome;
@@ -64,7 +64,7 @@ TEST_CASE("a mutant that stands alone costs no other task, not even one that nee
 TEST_CASE("a mutant that names checks must fail those and no others") {
   const Rubric rubric = rubric_of_three();
   LabOutcome outcome = with_failed({"x.a"});
-  outcome.tasks["x.a"].checks.push_back({"Other", CheckOutcome::State::kPassed, "", ""});
+  outcome.tasks["x.a"].checks.push_back({"Other", Worth::kPassed});
   Mutant mutant = mutant_of("x.a");
   mutant.checks = {"Check"};
   CHECK(mutant_verdict(mutant, rubric, outcome).as_required);
@@ -77,7 +77,7 @@ TEST_CASE("a mutant that names checks must fail those and no others") {
 TEST_CASE("what was not judged is neither caught nor lost") {
   const Rubric rubric = rubric_of_three();
   LabOutcome outcome = with_failed({"x.a"});
-  outcome.tasks["x.c"].checks[0].state = CheckOutcome::State::kNotJudged;
+  outcome.tasks["x.c"].checks[0].worth = Worth::kNotJudged;
   const MutantVerdict verdict = mutant_verdict(mutant_of("x.a"), rubric, outcome);
   CHECK_FALSE(verdict.as_required);
   CHECK(verdict.complaint == "not judged: x.c");

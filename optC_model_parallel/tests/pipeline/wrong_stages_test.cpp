@@ -54,9 +54,9 @@ TEST_CASE("layers by number, not by cost: valid stages, but not balanced") {
   const Case balanced = named_cases(all_cases(), "SplitLayers", "").at(0);
   const TaskCall call = [&](Communicator&, const CaseInputs& inputs) { return split_trial(inputs, by_number); };
   CHECK(testing::judged(balanced, call, 1)
-            .reason()
-            .find("element [0] (the cost of the dearest of 2 stages for layers that cost 4, 1, 1, 1, 1): expected 4, "
-                  "got 6") != std::string::npos);
+            .reason.find(
+                "element [0] (the cost of the dearest of 2 stages for layers that cost 4, 1, 1, 1, 1): expected 4, "
+                "got 6") != std::string::npos);
 }
 
 TEST_CASE("wrong: stages that leave layers out, take some twice, or are empty") {

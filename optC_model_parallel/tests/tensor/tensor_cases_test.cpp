@@ -34,12 +34,9 @@ TEST_CASE("the reference passes every case of tensor parallelism within its boun
 /// Unlike in the tests above, what must be the same on all ranks is compared, too.
 TEST_CASE("the reference is judged right in every case of tensor parallelism") {
   for (const int size : {2, 3}) {
-    const std::vector<Case> cases = tensor_cases();
-    const RecordedWorld world = testing::recorded(cases, calls(), size);
-    for (const Case& test_case : cases) {
-      const CaseVerdict verdict = world.judged(test_case, 42);
-      CAPTURE(test_case.name);
-      CHECK((verdict.passed() || verdict.skipped()));
+    for (const CaseVerdict& verdict : run_checks(tensor_cases(), calls(), threads(size), 42)) {
+      CAPTURE(verdict.name);
+      CHECK(verdict.is_fine());
       CHECK(verdict.message() == "");
     }
   }

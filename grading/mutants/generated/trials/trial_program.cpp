@@ -93,17 +93,18 @@ RunReport performed(const Case& test_case, const TrialRun& place, const CallTabl
   spec.num_ranks = place.num_ranks;
   spec.timeout_seconds = kTimeoutSeconds;
   RecordedWorld world;
-  const CheckedCase checked = check_apart({test_case}, place.seed, [&](const std::vector<Case>& cases) {
-                                world = record_cases(cases, calls, spec, place.seed);
-                                return world;
-                              }).front();
+  const CaseVerdict checked =
+      check_apart({test_case}, place.num_ranks, place.seed, [&](const std::vector<Case>& cases) {
+        world = record_cases(cases, calls, spec, place.seed);
+        return world;
+      }).front();
   RunReport report;
   report.skipped = checked.skipped();
-  report.right = checked.right();
+  report.right = checked.passed();
   if (!report.right && !report.skipped) {
-    report.how = checked.failure ? "failed" : checked.too_expensive() ? "costly" : "wrong";
-    report.why = one_line(checked.failure ? checked.failure->message : checked.reason()).substr(0, 300);
-    if (checked.symptom) report.symptom = checked.symptom->id;
+    report.how = !checked.failure.empty() ? "failed" : checked.too_expensive() ? "costly" : "wrong";
+    report.why = one_line(checked.failure.empty() ? checked.reason : checked.failure).substr(0, 300);
+    report.symptom = checked.symptom.id;
   }
   report.fingerprint = fingerprint_of(world, test_case);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+
+#include "common/checks/case_verdict.h"
+
+// Verdicts as JSON, for json(x) and json.get<X>(). Reading throws nlohmann::json::exception or std::runtime_error, which
+// name what is missing or wrong.
+namespace lab {
+
+inline void to_json(nlohmann::json& json, Worth worth) {
+  json = name_of(worth);
+}
+
+inline void from_json(const nlohmann::json& json, Worth& worth) {
+  const auto found = std::find(kWorthNames.begin(), kWorthNames.end(), json.get<std::string>());
+  if (found == kWorthNames.end()) throw std::runtime_error("unknown state " + json.dump());
+  worth = static_cast<Worth>(found - kWorthNames.begin());
+}
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelTime, total, work, waiting, overhead)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ResourceUse, flops, peak_bytes, model_time, retained_bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CaseFigures, model_time_ps, bytes_sent, peak_bytes, flops)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Symptom, id, message)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankVerdict, end, worth, reason, missing_task, exit_code, used)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CaseVerdict, task, name, worth, reason, symptom, used, limits, timeline, ranks,
+                                   of_one_process, failure, failure_code, rank_lines)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TaskOutcome, id, worth, reason, skipped_because, stand_in, checks)
+
+}  // namespace lab
