@@ -93,7 +93,7 @@ std::string first_loss(const TaskOutcome& task) {
 }
 
 /// Judges one mutant as a submission, in this process.
-JudgedMutant judged_here(const GeneratedMutantsOptions& options) {
+Verdict judged_here(const GeneratedMutantsOptions& options) {
   const JudgingPlace place(options.place);
   const auto [lab_name, id] = lab_and_id(options.only);
   const MutatedLab lab = mutated_lab(place, judged_lab(lab_name), kRankFolder, options.rows);
@@ -105,42 +105,33 @@ JudgedMutant judged_here(const GeneratedMutantsOptions& options) {
   const StudentBuilder builder = place.builder(lab.lab, AcceptedSymbols("*"));
   const LabOutcome outcome =
       judge_lab(lab.lab, lab.rubric, builder, place.sandbox(), lab.mutants.submission(*mutant, lab.recipe), order);
-  JudgedMutant judged;
+  Verdict judged;
   for (const auto& [task, result] : outcome.tasks) {
-    if (result.passed() || (judged.caught && !judged.by.empty())) continue;
+    if (result.passed() || (judged.as_required && !judged.found.empty())) continue;
     // What the machine kept from being judged says nothing.
-    judged.caught = !result.not_judged();
-    judged.by = one_line(first_loss(result)).substr(0, 300);
+    judged.as_required = !result.not_judged();
+    judged.found = one_line(first_loss(result)).substr(0, 300);
   }
   return judged;
 }
 
-std::vector<JudgedMutant> judged_apart(const GeneratedMutantsOptions& options, const std::string& lab,
-                                       const std::string& rows,
-                                       const std::vector<std::pair<int, std::set<std::string>>>& mutants) {
-  std::vector<JudgedMutant> judged(mutants.size());
+std::vector<Verdict> judged_apart(const GeneratedMutantsOptions& options, const std::string& lab,
+                                  const std::string& rows,
+                                  const std::vector<std::pair<int, std::set<std::string>>>& mutants) {
+  std::vector<Verdict> judged(mutants.size());
   OwnProcesses work;
   work.count = mutants.size();
   work.jobs = options.jobs;
-  work.arguments = [&](std::size_t item, const std::string& result_file) {
+  work.arguments = [&](std::size_t item) {
     const auto& [id, tasks] = mutants[item];
-    std::vector<std::string> arguments = {"mutants",  "--generated",       "--only", fmt::format("{}:{}", lab, id),
-                                          "--result", result_file,         "--seed", std::to_string(options.seed),
-                                          "--source", options.place.source};
+    std::vector<std::string> arguments = options.place.arguments();
+    arguments.insert(arguments.begin(), {"mutants", "--generated", "--only", fmt::format("{}:{}", lab, id), "--seed",
+                                         std::to_string(options.seed)});
     if (!rows.empty()) arguments.insert(arguments.end(), {"--rows", rows});
     if (tasks.size() == 1) arguments.insert(arguments.end(), {"--task", *tasks.begin()});
-    if (!options.place.build.empty()) arguments.insert(arguments.end(), {"--build", options.place.build});
-    if (options.place.no_sandbox) arguments.emplace_back("--no-sandbox");
     return arguments;
   };
-  work.ended = [&](std::size_t item, const std::optional<std::string>& result) {
-    if (!result) {
-      judged[item].by = "the judge itself failed: see above";
-      return;
-    }
-    const auto json = nlohmann::json::parse(*result);
-    judged[item] = {json.at("caught").get<bool>(), json.at("by").get<std::string>()};
-  };
+  work.ended = [&](std::size_t item, const Verdict& verdict) { judged[item] = verdict; };
   run_in_own_processes(work);
   return judged;
 }
@@ -149,11 +140,11 @@ std::vector<TrialReport> performed_by(const std::string& program, const TrialOrd
   if (order.trials.empty()) return {};
   ProcessSpec command;
   command.argv = {program};
-  command.input = to_json(order);
+  command.input = json_text(order);
   const ProgramEnd end = run_program(command);
   if (!end.well()) throw UsageError(fmt::format("{} {}", program, end.message()));
   std::vector<TrialReport> reports;
-  for (const std::string& line : lines_of(end.out)) reports.push_back(report_from_json(line));
+  for (const std::string& line : lines_of(end.out)) reports.push_back(from_json_text<TrialReport>(line, program));
   return reports;
 }
 
@@ -195,17 +186,15 @@ std::vector<Fate> fates_of(const GeneratedMutantsOptions& options, const Judging
 bool is_asked(const GeneratedMutantsOptions& options, const JudgedLab& lab) {
   const std::string name = short_name(lab);
   if (!options.only.empty()) return lab_and_id(options.only).first == name;
-  return options.labs.empty() || std::any_of(options.labs.begin(), options.labs.end(),
-                                             [&](const std::string& asked) { return &judged_lab(asked) == &lab; });
+  return options.names.empty() || std::any_of(options.names.begin(), options.names.end(),
+                                              [&](const std::string& asked) { return &judged_lab(asked) == &lab; });
 }
 
 }  // namespace
 
 ExitCode judge_generated_mutants(const GeneratedMutantsOptions& options) {
   if (!options.result.empty()) {
-    const JudgedMutant judged = judged_here(options);
-    write_file_atomically(options.result, nlohmann::json{{"caught", judged.caught}, {"by", judged.by}}.dump(
-                                              -1, ' ', false, nlohmann::json::error_handler_t::replace));
+    write_file_atomically(options.result, json_text(judged_here(options)));
     return ExitCode::kAllMatch;
   }
   const JudgingPlace place(options.place);
@@ -245,12 +234,14 @@ ExitCode judge_generated_mutants(const GeneratedMutantsOptions& options) {
     written += tally_of_rule(fates, true);
     made += tally_of_rule(fates, false);
     survivors += text_of_survivors(lab.folder, mutated.mutants.lab, fates);
-    for (auto& fate : nlohmann::ordered_json::parse(json_of(mutated.mutants.lab, fates))) all.push_back(fate);
+    add_json(all, mutated.mutants.lab, fates);
   }
   if (options.list) return ExitCode::kAllMatch;
   rows.emplace_back("all", sum);
   fmt::print("{}\n{}", survivors, table_of(rows));
-  if (!options.report.empty()) write_file_atomically(options.report, all.dump(1) + "\n");
+  if (!options.report.empty())
+    write_file_atomically(options.report,
+                          all.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
   bool enough = true;
   if (written.made > 0) {
     const int caught = written.by_check + written.by_judge;

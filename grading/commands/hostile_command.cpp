@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
 #include <set>
 
 #include "common/base/files.h"
-#include "common/base/text.h"
 #include "common/course/course_tree.h"
 #include "grading/commands/commands.h"
 #include "grading/hostile/grade_hostile.h"
@@ -66,14 +64,6 @@ HostileSuite suite_of(const HostileOptions& options, bool isolated) {
           absolute(options.build.empty() ? source + "/build/release" : options.build), isolated, options.seed};
 }
 
-void print_row(const HostileVerdict& verdict, const HostileEntry& entry) {
-  fmt::print("{:5}  {:28} {:6.1f} s  {}\n", verdict.as_required ? "ok" : "WRONG", entry.name, verdict.seconds,
-             entry.task);
-  if (!verdict.complaint.empty()) fmt::print("       {}\n", verdict.complaint);
-  if (!verdict.found.empty()) fmt::print("       {}\n", verdict.found.substr(0, 200));
-  std::fflush(stdout);
-}
-
 /// Grades each entry in its own process: this program with --result. Returns how many are not as required.
 std::size_t grade_all(const std::vector<HostileEntry>& entries, int jobs, const HostileOptions& options,
                       const Sandbox& sandbox) {
@@ -81,25 +71,20 @@ std::size_t grade_all(const std::vector<HostileEntry>& entries, int jobs, const 
   OwnProcesses work;
   work.count = entries.size();
   work.jobs = jobs;
-  work.arguments = [&](std::size_t item, const std::string& result_file) {
-    std::vector<std::string> arguments = {"hostile",  entries[item].name,
-                                          "--result", result_file,
-                                          "--level",  sandbox.isolates() ? "full" : "limits",
-                                          "--seed",   std::to_string(options.seed),
-                                          "--source", options.source};
+  work.arguments = [&](std::size_t item) {
+    std::vector<std::string> arguments = {
+        "hostile", entries[item].name,           "--level",  sandbox.isolates() ? "full" : "limits",
+        "--seed",  std::to_string(options.seed), "--source", options.source};
     if (!options.build.empty()) arguments.insert(arguments.end(), {"--build", options.build});
     return arguments;
   };
-  work.ended = [&](std::size_t item, const std::optional<std::string>& result) {
-    HostileVerdict verdict;
-    if (result) verdict = hostile_verdict_from_json(*result);
-    if (!result) verdict.complaint = "it was not graded: see above";
+  work.ended = [&](std::size_t item, Verdict verdict) {
     if (verdict.as_required && !verdict.level.empty() && verdict.level != sandbox.level()) {
       verdict.as_required = false;
       verdict.complaint = "it was graded at another level: " + verdict.level;
     }
     num_wrong += verdict.as_required ? 0 : 1;
-    print_row(verdict, entries[item]);
+    print_row(verdict, entries[item].name, entries[item].task);
   };
   run_in_own_processes(work);
   return num_wrong;
@@ -122,8 +107,8 @@ ExitCode run_hostile(const HostileOptions& options) {
   const std::vector<HostileEntry> entries = chosen_entries(options);
   if (!options.result.empty()) {
     const HostileEntry& entry = entries.at(0);
-    write_file_atomically(options.result, to_json(grade_hostile(entry, judged_lab(entry.lab).folder,
-                                                                suite_of(options, found.isolates()))));
+    write_file_atomically(options.result, json_text(grade_hostile(entry, judged_lab(entry.lab).folder,
+                                                                  suite_of(options, found.isolates()))));
     return ExitCode::kAllMatch;
   }
   fmt::print("isolation: {}\n", found.level());

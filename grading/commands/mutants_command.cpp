@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "common/base/files.h"
-#include "common/base/text.h"
 #include "grading/commands/commands.h"
 #include "grading/commands/generated_mutants.h"
 #include "grading/judge/judge_lab.h"
@@ -21,15 +19,9 @@ namespace {
 // Where a mistake that depends on the number of ranks shows first: 4, and no power of two.
 const std::vector<int> kQuickSizes = {4, 3};
 
-struct MutantOptions {
-  PlaceOptions place;
-  std::vector<std::string> names;  ///< empty: all; "a9" or "a9/": all of a lab
-  std::uint64_t seed = 7;
-  int jobs = 2;
+struct MutantOptions : GeneratedMutantsOptions {
   bool quick = false;  ///< without the nightly ones, on kQuickSizes
-  std::string result;  ///< judge one mutant in this process, and leave its verdict there
   bool generated = false;
-  GeneratedMutantsOptions made;  ///< what only those that are made by rule have
 
   std::string folder() const { return place.source + "/grading/mutants"; }
 };
@@ -50,7 +42,7 @@ std::map<std::string, std::string> texts_of(const Mutant& mutant, const MutantOp
 }
 
 /// Judges one mutant as a submission.
-MutantVerdict judge_mutant(const Mutant& mutant, const MutantOptions& options) {
+Verdict judge_mutant(const Mutant& mutant, const MutantOptions& options) {
   const JudgingPlace place(options.place);
   const JudgedLab& lab = judged_lab(mutant.lab);
   // A variant may use only what is listed; a mutant must fail, whoever has looked at it.
@@ -66,39 +58,26 @@ MutantVerdict judge_mutant(const Mutant& mutant, const MutantOptions& options) {
   return mutant_verdict(mutant, rubric, judge_lab(lab, rubric, builder, place.sandbox(), texts, order));
 }
 
-void print_row(const MutantVerdict& verdict, const Mutant& mutant) {
-  fmt::print("{:5}  {:44} {:5.1f} s  {}\n", verdict.as_required ? "ok" : "WRONG", mutant.name, verdict.seconds,
-             mutant.is_variant() ? "keeps all marks" : fmt::format("{} {}", mutant.task, verdict.symptom));
-  if (!verdict.complaint.empty()) fmt::print("       {}\n", verdict.complaint);
-  if (!verdict.caught_by.empty()) fmt::print("       {}\n", one_line(verdict.caught_by).substr(0, 200));
-  std::fflush(stdout);
-}
-
-/// Judges each mutant in its own process: this program with --result.
-std::vector<MutantVerdict> judge_all(const std::vector<Mutant>& mutants, const MutantOptions& options) {
-  std::vector<MutantVerdict> verdicts(mutants.size());
+/// Judges each mutant in its own process: this program with --result. Returns how many are not as required.
+std::size_t judge_all(const std::vector<Mutant>& mutants, const MutantOptions& options) {
+  std::size_t num_wrong = 0;
   OwnProcesses work;
   work.count = mutants.size();
   work.jobs = options.jobs;
-  work.arguments = [&](std::size_t item, const std::string& result_file) {
-    std::vector<std::string> arguments = {"mutants", mutants[item].name,           "--result", result_file,
-                                          "--seed",  std::to_string(options.seed), "--source", options.place.source};
-    if (!options.place.build.empty()) arguments.insert(arguments.end(), {"--build", options.place.build});
-    if (options.place.no_sandbox) arguments.emplace_back("--no-sandbox");
+  work.arguments = [&](std::size_t item) {
+    std::vector<std::string> arguments = options.place.arguments();
+    arguments.insert(arguments.begin(), {"mutants", mutants[item].name, "--seed", std::to_string(options.seed)});
     if (options.quick) arguments.emplace_back("--quick");
     return arguments;
   };
-  work.ended = [&](std::size_t item, const std::optional<std::string>& result) {
-    if (result) {
-      verdicts[item] = mutant_verdict_from_json(*result);
-    } else {
-      verdicts[item].name = mutants[item].name;
-      verdicts[item].complaint = "the judge itself failed: see above";
-    }
-    print_row(verdicts[item], mutants[item]);
+  work.ended = [&](std::size_t item, const Verdict& verdict) {
+    const Mutant& mutant = mutants[item];
+    num_wrong += verdict.as_required ? 0 : 1;
+    print_row(verdict, mutant.name,
+              mutant.is_variant() ? "keeps all marks" : fmt::format("{} {}", mutant.task, verdict.symptom));
   };
   run_in_own_processes(work);
-  return verdicts;
+  return num_wrong;
 }
 
 /// Errors    UsageError: a patch that does not apply to the reference
@@ -120,11 +99,10 @@ ExitCode judge_mutants(const MutantOptions& options) {
   require_patches(left_out, options);
   if (mutants.empty()) throw UsageError(fmt::format("mutants: there is no {}", fmt::join(options.names, " or ")));
   if (!options.result.empty()) {
-    write_file_atomically(options.result, to_json(judge_mutant(mutants[0], options)));
+    write_file_atomically(options.result, json_text(judge_mutant(mutants[0], options)));
     return ExitCode::kAllMatch;
   }
-  const std::vector<MutantVerdict> verdicts = judge_all(mutants, options);
-  const auto wrong = std::count_if(verdicts.begin(), verdicts.end(), [](const auto& one) { return !one.as_required; });
+  const std::size_t wrong = judge_all(mutants, options);
   const auto variants =
       std::count_if(mutants.begin(), mutants.end(), [](const Mutant& mutant) { return mutant.is_variant(); });
   fmt::print("{} mutants and {} variants; {} not as required\n", mutants.size() - static_cast<std::size_t>(variants),
@@ -144,30 +122,21 @@ void mutants_command(cli::App& app) {
   app.add_text("--result", options.result, "FILE", "judge one here, and leave its verdict as JSON");
   app.add_flag("--generated", options.generated,
                "mutants that are made by rule, of the labs that are named; none: all");
-  GeneratedMutantsOptions& made = options.made;
-  app.add_integer("--sample", made.sample, {0, 1 << 20},
+  app.add_integer("--sample", options.sample, {0, 1 << 20},
                   "with --generated: try only so many of each lab, drawn by --seed");
-  app.add_flag("--contracts", made.contracts,
+  app.add_flag("--contracts", options.contracts,
                "with --generated: those that break a sentence of a header, all of which must be caught");
-  app.add_flag("--list", made.list, "with --generated: prints them, and runs none");
-  app.add_text("--only", made.only, "ID", "with --generated: one, such as a9:17");
-  app.add_text("--rows", made.rows, "FILE", "with --generated and one lab: take them from this file, and make none");
-  app.add_text("--task", made.tasks, "ID", "with --only and --result: judge this task alone");
-  app.add_flag("--no-judge", made.no_judge, "with --generated: only what `lab check` runs, on all sizes");
-  app.add_text("--json", made.report, "FILE", "with --generated: what became of each, as JSON");
-  app.add_number("--expect-check", made.least_check, {-1, 100, "PERCENT"},
+  app.add_flag("--list", options.list, "with --generated: prints them, and runs none");
+  app.add_text("--only", options.only, "ID", "with --generated: one, such as a9:17");
+  app.add_text("--rows", options.rows, "FILE", "with --generated and one lab: take them from this file, and make none");
+  app.add_text("--task", options.tasks, "ID", "with --only and --result: judge this task alone");
+  app.add_flag("--no-judge", options.no_judge, "with --generated: only what `lab check` runs, on all sizes");
+  app.add_text("--json", options.report, "FILE", "with --generated: what became of each, as JSON");
+  app.add_number("--expect-check", options.least_check, {-1, 100, "PERCENT"},
                  "with --generated: the least share that `lab check` must catch");
-  app.add_number("--expect-judge", made.least_judge, {-1, 100, "PERCENT"},
+  app.add_number("--expect-judge", options.least_judge, {-1, 100, "PERCENT"},
                  "with --generated: the least share that the judge must catch");
-  app.set_action([&] {
-    if (!options.generated) return judge_mutants(options);
-    options.made.place = options.place;
-    options.made.labs = options.names;
-    options.made.seed = options.seed;
-    options.made.jobs = options.jobs;
-    options.made.result = options.result;
-    return judge_generated_mutants(options.made);
-  });
+  app.set_action([&] { return options.generated ? judge_generated_mutants(options) : judge_mutants(options); });
 }
 
 }  // namespace lab::grading

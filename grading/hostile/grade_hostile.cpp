@@ -86,9 +86,8 @@ std::vector<std::string> complaints_about_report(const HostileEntry& entry, cons
 
 }  // namespace
 
-HostileVerdict hostile_verdict(const HostileEntry& entry, bool isolated, const HostileGrading& grading) {
-  HostileVerdict verdict;
-  verdict.name = entry.name;
+Verdict hostile_verdict(const HostileEntry& entry, bool isolated, const HostileGrading& grading) {
+  Verdict verdict;
   verdict.seconds = grading.seconds;
   const bool may_succeed = !isolated && !entry.at_limits.empty();
   std::vector<std::string> complaints;
@@ -113,19 +112,6 @@ HostileVerdict hostile_verdict(const HostileEntry& entry, bool isolated, const H
   verdict.complaint = one_line(fmt::format("{}", fmt::join(complaints, "; ")));
   verdict.as_required = complaints.empty();
   return verdict;
-}
-
-std::string to_json(const HostileVerdict& verdict) {
-  const nlohmann::ordered_json json = {{"name", verdict.name},           {"as_required", verdict.as_required},
-                                       {"level", verdict.level},         {"found", verdict.found},
-                                       {"complaint", verdict.complaint}, {"seconds", verdict.seconds}};
-  return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
-
-HostileVerdict hostile_verdict_from_json(const std::string& text) {
-  const auto json = nlohmann::json::parse(text);
-  return {json.at("name"),  json.at("as_required"), json.at("level"),
-          json.at("found"), json.at("complaint"),   json.at("seconds")};
 }
 
 namespace {
@@ -187,7 +173,7 @@ std::map<std::string, std::string> texts_of_results(const std::string& folder) {
 
 }  // namespace
 
-HostileVerdict grade_hostile(const HostileEntry& entry, const std::string& lab_folder, const HostileSuite& suite) {
+Verdict grade_hostile(const HostileEntry& entry, const std::string& lab_folder, const HostileSuite& suite) {
   const launch::RunDirectory work;
   HostilePlace place(work.path(), suite.source, suite.build);
   const ProcessSpec command = grade_command_of(entry, place.hand_in(entry, lab_folder, suite.corpus), place, suite);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "grading/hostile/hostile_index.h"
+#include "grading/processes/own_processes.h"
 
 namespace lab::grading {
 
@@ -22,23 +23,10 @@ struct HostileGrading {
   double seconds = 0;
 };
 
-struct HostileVerdict {
-  std::string name;
-  bool as_required = false;
-  std::string level;      ///< at which it was graded: how far it was isolated
-  std::string found;      ///< what the report says of its task
-  std::string complaint;  ///< what is not as required
-  double seconds = 0;
-};
-
 /// Compares what is left of a grading with what is required: results, with no marks (or exactly those that the entry
 /// may earn), a report that says what it must and nothing that a terminal obeys, no breach, no secret told, no damage.
 /// Not `isolated`, and the entry says what it may then do: only that there are results and no damage.
-HostileVerdict hostile_verdict(const HostileEntry& entry, bool isolated, const HostileGrading& grading);
-
-/// For passing a verdict from one process to another.
-std::string to_json(const HostileVerdict& verdict);
-HostileVerdict hostile_verdict_from_json(const std::string& text);
+Verdict hostile_verdict(const HostileEntry& entry, bool isolated, const HostileGrading& grading);
 
 /// The suite that hostile hand-ins are graded by.
 struct HostileSuite {
@@ -52,6 +40,6 @@ struct HostileSuite {
 /// leave alone, and looks at what is left. `lab_folder`: "a9_collectives".
 /// Call      from the main thread of a process without other children
 /// Errors    UsageError: the hand-in cannot be made
-HostileVerdict grade_hostile(const HostileEntry& entry, const std::string& lab_folder, const HostileSuite& suite);
+Verdict grade_hostile(const HostileEntry& entry, const std::string& lab_folder, const HostileSuite& suite);
 
 }  // namespace lab::grading

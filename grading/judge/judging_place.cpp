@@ -42,6 +42,13 @@ void PlaceOptions::add_to(cli::App& app) {
       "the longest that one run may take by the clock; what takes longer is tried once more, then not judged");
 }
 
+std::vector<std::string> PlaceOptions::arguments() const {
+  std::vector<std::string> arguments = {"--source", source};
+  if (!build.empty()) arguments.insert(arguments.end(), {"--build", build});
+  if (no_sandbox) arguments.emplace_back("--no-sandbox");
+  return arguments;
+}
+
 JudgingPlace::JudgingPlace(const PlaceOptions& options)
     : root_(existing_folder(options.source, "--source names the tree of the suite")),
       build_(existing_folder(options.build.empty() ? root_ + "/build/release" : options.build,

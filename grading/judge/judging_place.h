@@ -53,6 +53,8 @@ struct PlaceOptions : RubricOptions {
   double wall_seconds = kMostWallSeconds;  ///< of one run or compilation, by the clock
 
   void add_to(cli::App& app);
+  /// That make another process of this program work at the same place.
+  std::vector<std::string> arguments() const;
 };
 
 /// The lab's rubric in the suite's tree, overridden by an instructor's file unless its name is empty.

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "common/base/text.h"
 
@@ -37,37 +36,37 @@ bool contains(const std::vector<std::string>& texts, const std::string& text) {
 
 }  // namespace
 
-MutantVerdict mutant_verdict(const Mutant& mutant, const Rubric& rubric, const LabOutcome& outcome) {
-  MutantVerdict verdict;
-  verdict.name = mutant.name;
+Verdict mutant_verdict(const Mutant& mutant, const Rubric& rubric, const LabOutcome& outcome) {
+  Verdict verdict;
   verdict.seconds = outcome.seconds;
-  std::vector<std::string> not_judged;
+  std::vector<std::string> lost, not_judged;
   for (const RubricTask& task : rubric.tasks) {
     const auto found = outcome.tasks.find(task.id);
     if (found == outcome.tasks.end()) continue;
     if (found->second.not_judged())
       not_judged.push_back(task.id);
     else if (!found->second.passed())
-      verdict.lost.push_back(task.id);
+      lost.push_back(task.id);
   }
   const auto target = outcome.tasks.find(mutant.task);
   if (target != outcome.tasks.end()) {
     const CaseVerdict* check = first_failed(target->second);
-    verdict.caught_by = check == nullptr ? target->second.reason : fmt::format("{}: {}", check->name, check->reason);
+    verdict.found =
+        one_line(check == nullptr ? target->second.reason : fmt::format("{}: {}", check->name, check->reason));
     verdict.symptom = check == nullptr ? "" : check->symptom.id;
   }
   std::vector<std::string> complaints;
   if (!not_judged.empty()) complaints.push_back(fmt::format("not judged: {}", fmt::join(not_judged, ", ")));
   const std::vector<std::string> dependents = rubric.dependents_of(mutant.task);
-  if (!mutant.is_variant() && !contains(verdict.lost, mutant.task))
+  if (!mutant.is_variant() && !contains(lost, mutant.task))
     complaints.push_back(fmt::format("{} was not caught", mutant.task));
-  for (const std::string& task : verdict.lost) {
+  for (const std::string& task : lost) {
     const bool may = !mutant.is_variant() && (task == mutant.task || (!mutant.alone && contains(dependents, task)) ||
                                               contains(mutant.also, task));
     if (may) continue;
-    const TaskOutcome& lost = outcome.tasks.at(task);
-    const CaseVerdict* check = first_failed(lost);
-    complaints.push_back(fmt::format("{} lost marks, too ({})", task, check == nullptr ? lost.reason : check->reason));
+    const TaskOutcome& loser = outcome.tasks.at(task);
+    const CaseVerdict* check = first_failed(loser);
+    complaints.push_back(fmt::format("{} lost marks, too ({})", task, check == nullptr ? loser.reason : check->reason));
   }
   if (!mutant.checks.empty() && target != outcome.tasks.end() && failed_checks(target->second) != mutant.checks)
     complaints.push_back(fmt::format("expected {} to fail, got {}", fmt::join(mutant.checks, " "),
@@ -78,20 +77,6 @@ MutantVerdict mutant_verdict(const Mutant& mutant, const Rubric& rubric, const L
   verdict.complaint = one_line(fmt::format("{}", fmt::join(complaints, "; ")));
   verdict.as_required = complaints.empty();
   return verdict;
-}
-
-std::string to_json(const MutantVerdict& verdict) {
-  const nlohmann::ordered_json json = {{"name", verdict.name},           {"as_required", verdict.as_required},
-                                       {"caught_by", verdict.caught_by}, {"symptom", verdict.symptom},
-                                       {"lost", verdict.lost},           {"complaint", verdict.complaint},
-                                       {"seconds", verdict.seconds}};
-  return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
-
-MutantVerdict mutant_verdict_from_json(const std::string& text) {
-  const auto json = nlohmann::json::parse(text);
-  return {json.at("name"), json.at("as_required"), json.at("caught_by"), json.at("symptom"),
-          json.at("lost"), json.at("complaint"),   json.at("seconds")};
 }
 
 }  // namespace lab::grading

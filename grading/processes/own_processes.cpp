@@ -15,9 +15,17 @@
 #include "common/base/files.h"
 #include "common/base/subprocess.h"
 #include "common/launch/supervise/launcher_signals.h"
+#include "common/launch/supervise/memory_file.h"
 #include "common/launch/supervise/run_directory.h"
 
 namespace lab::grading {
+
+void print_row(const Verdict& verdict, const std::string& name, const std::string& what) {
+  fmt::print("{:5}  {:44} {:6.1f} s  {}\n", verdict.as_required ? "ok" : "WRONG", name, verdict.seconds, what);
+  if (!verdict.complaint.empty()) fmt::print("       {}\n", verdict.complaint);
+  if (!verdict.found.empty()) fmt::print("       {}\n", verdict.found.substr(0, 200));
+  std::fflush(stdout);
+}
 
 void run_in_own_processes(const OwnProcesses& work) {
   const launch::RunDirectory results;
@@ -26,8 +34,9 @@ void run_in_own_processes(const OwnProcesses& work) {
   for (std::size_t next = 0; next < work.count || !running.empty();) {
     while (next < work.count && running.size() < static_cast<std::size_t>(work.jobs)) {
       ProcessSpec one;
-      one.argv = work.arguments(next, result_of(next));
+      one.argv = work.arguments(next);
       one.argv.insert(one.argv.begin(), own_program());
+      one.argv.insert(one.argv.end(), {"--result", result_of(next)});
       one.capture = false;
       running.emplace(next++, one);
     }
@@ -37,22 +46,14 @@ void run_in_own_processes(const OwnProcesses& work) {
     const std::size_t item = ended->first;
     running.erase(ended);
     const std::string result = result_of(item);
-    work.ended(item, std::filesystem::exists(result) ? std::optional(read_file(result)) : std::nullopt);
+    Verdict verdict;
+    verdict.complaint = "the judge itself failed: see above";
+    if (std::filesystem::exists(result)) verdict = from_json_text<Verdict>(read_file(result), "a verdict");
+    work.ended(item, verdict);
   }
 }
 
 namespace {
-
-/// A file without a name.
-UniqueFd memory_file() {
-  UniqueFd file(::memfd_create("written", MFD_CLOEXEC));
-  if (file.get() < 0) throw UsageError("the system refuses a file in memory");
-  return file;
-}
-
-std::string content_of(const UniqueFd& file) {
-  return read_file(fmt::format("/proc/self/fd/{}", file.get()));
-}
 
 class ForkedItems {
  public:
@@ -71,10 +72,10 @@ class ForkedItems {
     while (num_left_ > 0 && running_.size() < static_cast<std::size_t>(work_.jobs)) {
       // The last ones first: courses put the short assignments first, and a long one at the end would run alone.
       const std::size_t item = --num_left_;
-      Process process{-1, memory_file(), memory_file()};
+      Process process;
       ProcessOptions options;
-      options.stdout_fd = process.out.get();
-      options.stderr_fd = process.err.get();
+      options.stdout_fd = process.out.fd();
+      options.stderr_fd = process.err.fd();
       std::fflush(nullptr);  // otherwise the child would print it, too
       process.pid = fork_process([&] { return work_.body(item); }, options);
       running_.emplace(item, std::move(process));
@@ -89,7 +90,8 @@ class ForkedItems {
         continue;
       }
       const std::size_t item = at->first;
-      const ForkedEnd end{exit_code_of_status(status), content_of(at->second.out), content_of(at->second.err)};
+      const ForkedEnd end{exit_code_of_status(status), launch::bytes_of(at->second.out.fd()),
+                          launch::bytes_of(at->second.err.fd())};
       at = running_.erase(at);
       work_.ended(item, end);
     }
@@ -98,7 +100,7 @@ class ForkedItems {
  private:
   struct Process {
     pid_t pid = -1;
-    UniqueFd out, err;
+    launch::MemoryFile out{"out", MFD_CLOEXEC}, err{"err", MFD_CLOEXEC};
   };
 
   const ForkedWork& work_;

@@ -6,16 +6,32 @@
 #include <string>
 #include <vector>
 
+#include "common/base/json.h"
+
 namespace lab::grading {
+
+/// What came of an item that tests the judge: a mutant, or a hostile hand-in.
+struct Verdict {
+  bool as_required = false;
+  std::string complaint;     ///< what is not as required
+  std::string found;         ///< what the report says of its task: the first check that failed, and why
+  std::string symptom = {};  ///< its id
+  std::string level = {};    ///< how far it was isolated
+  double seconds = 0;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Verdict, as_required, complaint, found, symptom, level, seconds)
+
+/// A line or more on the terminal.
+void print_row(const Verdict& verdict, const std::string& name, const std::string& what);
 
 /// Work that is done item by item, each in a process of its own: this program with other arguments.
 struct OwnProcesses {
   std::size_t count = 0;
   int jobs = 1;  ///< at a time
-  /// What the program is started with for an item, to leave its result in this file.
-  std::function<std::vector<std::string>(std::size_t item, const std::string& result_file)> arguments;
-  /// Called when the process of an item has ended, with what it left; nothing: it failed, and has said why.
-  std::function<void(std::size_t item, const std::optional<std::string>& result)> ended;
+  /// What the program is started with for an item, besides --result FILE, where it leaves its verdict as JSON.
+  std::function<std::vector<std::string>(std::size_t item)> arguments;
+  /// Called when the process of an item has ended. If it failed, it has said why, and the verdict has a complaint.
+  std::function<void(std::size_t item, const Verdict& verdict)> ended;
 };
 
 /// Does all items, and calls `ended` in the order in which they end.

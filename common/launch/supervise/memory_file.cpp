@@ -11,7 +11,7 @@
 
 namespace lab::launch {
 
-MemoryFile::MemoryFile(const char* name) : fd_(::memfd_create(name, 0)) {  // inherited: no MFD_CLOEXEC
+MemoryFile::MemoryFile(const char* name, unsigned flags) : fd_(::memfd_create(name, flags)) {
   if (fd_.get() < 0) throw UsageError(fmt::format("cannot create an in-memory file: {}", std::strerror(errno)));
 }
 

@@ -37,14 +37,14 @@ HostileGrading grading_with(const std::string& results) {
 
 std::string hostile_complaint(const HostileGrading& grading, const HostileEntry& entry = entry_that_says({}),
                               bool isolated = true) {
-  const HostileVerdict verdict = hostile_verdict(entry, isolated, grading);
+  const Verdict verdict = hostile_verdict(entry, isolated, grading);
   CHECK(verdict.as_required == verdict.complaint.empty());
   return verdict.complaint;
 }
 
 TEST_CASE("a hostile hand-in without marks, whose report says what it must, is as required") {
-  const HostileVerdict verdict = hostile_verdict(entry_that_says({"out of memory", "in vain"}), true,
-                                                 grading_with(results_with(0, 0, "it was in vain")));
+  const Verdict verdict = hostile_verdict(entry_that_says({"out of memory", "in vain"}), true,
+                                          grading_with(results_with(0, 0, "it was in vain")));
   CHECK(verdict.as_required);
   CHECK(verdict.level == "bubblewrap");
   CHECK(verdict.found == "it was in vain");
@@ -97,18 +97,6 @@ TEST_CASE("without bubblewrap, an entry that says what it may do then must only 
   CHECK_FALSE(hostile_complaint(grading, entry, true).empty());
   grading.damage = {"3 of its processes still run"};
   CHECK(hostile_complaint(grading, entry, false) == "3 of its processes still run");
-}
-
-TEST_CASE("a hostile verdict is the same after its way between processes") {
-  HostileGrading grading = grading_with(results_with(5, 0, "said"));
-  grading.seconds = 1.5;
-  const HostileVerdict read = hostile_verdict_from_json(to_json(hostile_verdict(entry_that_says({}), true, grading)));
-  CHECK(read.name == "bomb");
-  CHECK_FALSE(read.as_required);
-  CHECK(read.level == "bubblewrap");
-  CHECK(read.found == "said");
-  CHECK(read.complaint == "x.first earned 5 marks");
-  CHECK(read.seconds == 1.5);
 }
 
 }  // namespace

@@ -182,11 +182,11 @@ void Campaign::judge_rest(const Known& known, std::vector<Fate>& fates) const {
     rest.emplace_back(fate.mutant->id, tasks);
   }
   if (rest.empty()) return;
-  const std::vector<JudgedMutant> judged = judge(rest);
+  const std::vector<Verdict> judged = judge(rest);
   for (std::size_t i = 0; i < rest.size(); ++i) {
     Fate& fate = *fate_of(fates, rest[i].first);
-    fate.by = judged[i].by;
-    if (judged[i].caught) fate.kind = Fate::Kind::kByJudge;
+    fate.by = judged[i].found + judged[i].complaint;
+    if (judged[i].as_required) fate.kind = Fate::Kind::kByJudge;
   }
 }
 

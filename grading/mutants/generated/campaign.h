@@ -9,6 +9,7 @@
 #include "common/checks/checked_sizes.h"
 #include "grading/mutants/generated/lab_mutants.h"
 #include "grading/mutants/generated/trials/orders.h"
+#include "grading/processes/own_processes.h"
 
 namespace lab::grading::generated {
 
@@ -31,12 +32,6 @@ struct Fate {
   std::string reason;             ///< kEqual: why, by equivalent.toml; empty: nobody has said
 };
 
-/// What the judge says of a mutant.
-struct JudgedMutant {
-  bool caught = false;
-  std::string by;
-};
-
 /// Runs all stages for some mutants of a lab.
 struct Campaign {
   const std::vector<Case>& cases;
@@ -48,8 +43,9 @@ struct Campaign {
   std::uint64_t seed = 42;  ///< of inputs, as `lab check` draws them
   /// Runs an order in the trial program.
   std::function<std::vector<TrialReport>(const TrialOrder&)> perform;
-  /// Judges these mutants as submissions, in order; each with the tasks whose cases reach it.
-  std::function<std::vector<JudgedMutant>(const std::vector<std::pair<int, std::set<std::string>>>&)> judge;
+  /// Judges these mutants as submissions, in order; each with the tasks whose cases reach it. It is as required that
+  /// they are caught.
+  std::function<std::vector<Verdict>(const std::vector<std::pair<int, std::set<std::string>>>&)> judge;
   /// Told what is being done.
   std::function<void(const std::string&)> say;
 

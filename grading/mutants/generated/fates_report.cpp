@@ -127,8 +127,7 @@ std::string text_of_survivors(const std::string& lab_folder, const std::string& 
   return text;
 }
 
-std::string json_of(const std::string& lab, const std::vector<Fate>& fates) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+void add_json(nlohmann::ordered_json& list, const std::string& lab, const std::vector<Fate>& fates) {
   for (const Fate& fate : fates) {
     const SourceMutant& mutant = *fate.mutant;
     list.push_back({{"id", fmt::format("{}:{}", lab, mutant.id)},
@@ -146,7 +145,6 @@ std::string json_of(const std::string& lab, const std::vector<Fate>& fates) {
                     {"differs_at", fate.differs_at},
                     {"reason", fate.reason}});
   }
-  return list.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace lab::grading::generated

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,7 @@ std::string table_of(const std::vector<std::pair<std::string, Tally>>& rows);
 /// Lines about every mutant that nothing caught: survivors by what they do differently, then the equal ones.
 std::string text_of_survivors(const std::string& lab_folder, const std::string& lab, const std::vector<Fate>& fates);
 
-/// All fates, as JSON.
-std::string json_of(const std::string& lab, const std::vector<Fate>& fates);
+/// Adds all fates to a list.
+void add_json(nlohmann::ordered_json& list, const std::string& lab, const std::vector<Fate>& fates);
 
 }  // namespace lab::grading::generated

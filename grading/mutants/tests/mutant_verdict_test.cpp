@@ -78,10 +78,9 @@ TEST_CASE("what was not judged is neither caught nor lost") {
   const Rubric rubric = rubric_of_three();
   LabOutcome outcome = with_failed({"x.a"});
   outcome.tasks["x.c"].checks[0].worth = Worth::kNotJudged;
-  const MutantVerdict verdict = mutant_verdict(mutant_of("x.a"), rubric, outcome);
+  const Verdict verdict = mutant_verdict(mutant_of("x.a"), rubric, outcome);
   CHECK_FALSE(verdict.as_required);
   CHECK(verdict.complaint == "not judged: x.c");
-  CHECK(verdict.lost == std::vector<std::string>{"x.a"});
 }
 
 TEST_CASE("a mutant that names a symptom must show it") {
@@ -94,17 +93,21 @@ TEST_CASE("a mutant that names a symptom must show it") {
 TEST_CASE("a variant loses nothing") {
   const Rubric rubric = rubric_of_three();
   CHECK(mutant_verdict(mutant_of(""), rubric, with_failed({})).as_required);
-  const MutantVerdict lost = mutant_verdict(mutant_of(""), rubric, with_failed({"x.b"}));
+  const Verdict lost = mutant_verdict(mutant_of(""), rubric, with_failed({"x.b"}));
   CHECK_FALSE(lost.as_required);
   CHECK(lost.complaint.find("x.b") != std::string::npos);
 }
 
 TEST_CASE("a verdict is the same after its way between processes") {
-  const MutantVerdict verdict = mutant_verdict(mutant_of("x.a"), rubric_of_three(), with_failed({"x.a"}, "zeros"));
-  const MutantVerdict read = mutant_verdict_from_json(to_json(verdict));
+  const Verdict read = from_json_text<Verdict>(json_text(Verdict{true, "none", "\xff", "zeros", "full", 1.5}), "it");
   CHECK(read.as_required);
+  CHECK(read.complaint == "none");
+  CHECK(read.found == "\uFFFD");
   CHECK(read.symptom == "zeros");
-  CHECK(read.lost == std::vector<std::string>{"x.a"});
+  CHECK(read.level == "full");
+  CHECK(read.seconds == 1.5);
+  CHECK_THROWS_WITH_AS(from_json_text<Verdict>(R"({"as_required": true})", "a verdict"),
+                       doctest::Contains("'complaint' not found"), UsageError);
 }
 
 }  // namespace

@@ -63,10 +63,10 @@ struct SmallLab {
       return reports;
     };
     campaign.judge = [&](const auto& some) {
-      std::vector<JudgedMutant> judged;
+      std::vector<lab::grading::Verdict> judged;
       for (const auto& [id, tasks] : some) {
         CHECK(tasks == std::set<std::string>{"t.one"});
-        judged.push_back({id == 4, "late"});
+        judged.push_back({id == 4, "", "late"});
       }
       return judged;
     };

@@ -51,7 +51,7 @@ TEST_CASE("generated mutants: orders and reports survive the way between two pro
   order.runs = {{2, 4, 42, 0.5}};
   order.trials = {{7, {0}}};
   order.expected[0] = {{"work", "12 13"}};
-  const TrialOrder same = order_from_json(to_json(order));
+  const auto same = from_json_text<TrialOrder>(json_text(order), "an order");
   CHECK(same.until == order.until);
   CHECK(same.notes_places);
   CHECK(same.num_mutants == 9);
@@ -68,10 +68,14 @@ TEST_CASE("generated mutants: orders and reports survive the way between two pro
   run.why = "\xff not UTF-8";
   run.places = {1, 5};
   report.runs = {run};
-  const TrialReport again = report_from_json(to_json(report));
+  const auto again = from_json_text<TrialReport>(json_text(report), "a report");
   CHECK(again.ended == "killed");
   CHECK(again.runs.at(0).places == run.places);
   CHECK(again.runs.at(0).how == "wrong");
+  CHECK_THROWS_WITH_AS(from_json_text<TrialReport>(R"({"id": 7, "runs": []})", "a report"),
+                       doctest::Contains("a report cannot be read: "), UsageError);
+  CHECK_THROWS_WITH_AS(from_json_text<TrialReport>(R"({"id": 7, "runs": [{"rum": 0}], "ended": ""})", "a report"),
+                       doctest::Contains("'run' not found"), UsageError);
 }
 
 TEST_CASE("generated mutants: a table of rows, and what is refused in one") {

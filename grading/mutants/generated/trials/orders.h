@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "common/base/json.h"
+
 // What labgrade and a lab's trial program (trial_program.h) tell each other, as JSON.
 namespace lab::grading::generated {
 
@@ -56,11 +58,10 @@ struct TrialReport {
   std::string ended;            ///< how its process ended in the run after these; empty: it did all that was to be done
 };
 
-std::string to_json(const TrialOrder& order);
-TrialOrder order_from_json(const std::string& text);
-std::string to_json(const RunReport& report);
-RunReport run_from_json(const std::string& text);
-std::string to_json(const TrialReport& report);
-TrialReport report_from_json(const std::string& text);
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrialRun, case_index, num_ranks, seed, seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Trial, id, runs)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrialOrder, until, notes_places, num_mutants, jobs, runs, trials, expected)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunReport, run, right, skipped, how, why, symptom, seconds, places, fingerprint)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrialReport, id, runs, ended)
 
 }  // namespace lab::grading::generated

@@ -146,7 +146,7 @@ int perform(const Work& work, const Trial& trial, int results) {
     const auto expected = work.order.expected.find(run);
     const bool differs = expected != work.order.expected.end() && expected->second != report.fingerprint;
     const bool ends = work.order.until == TrialOrder::Until::kWrong ? !report.right && !report.skipped : differs;
-    write_fully(results, to_json(report) + "\n");
+    write_fully(results, json_text(report) + "\n");
     if (ends) break;
   }
   return 0;
@@ -194,7 +194,7 @@ class RunningTrial {
     report.id = trial_.id;
     report.ended = how;
     for (const std::string& line : lines_of(launch::bytes_of(results_.fd()))) {
-      if (line.back() == '\n') report.runs.push_back(run_from_json(line));
+      if (line.back() == '\n') report.runs.push_back(from_json_text<RunReport>(line, "a run's report"));
     }
     return report;
   }
@@ -220,7 +220,7 @@ void perform_all(const Work& work) {
     for (auto one = running.begin(); one != running.end();) {
       const std::optional<TrialReport> report = one->ended();
       if (report) {
-        fmt::print("{}\n", to_json(*report));
+        fmt::print("{}\n", json_text(*report));
         std::fflush(stdout);
         any = true;
       }
@@ -239,7 +239,8 @@ void trial_program(const std::vector<Case>& cases, CallTable (*calls)()) {
     launch::keep_freed_memory();
     launch::install_meters();
     warm_up();
-    const TrialOrder order = order_from_json(std::string(std::istreambuf_iterator<char>(std::cin), {}));
+    const auto order =
+        from_json_text<TrialOrder>(std::string(std::istreambuf_iterator<char>(std::cin), {}), "an order of trials");
     const CallTable table = calls();
     perform_all({order, cases, table});
   } catch (const std::exception& failure) {
