@@ -21,14 +21,16 @@ std::string text_of(const at::Tensor& bytes) {
   return std::string(static_cast<const char*>(bytes.data_ptr()), static_cast<std::size_t>(bytes.numel()));
 }
 
-/// Every other rank sends its outcome, as text, to rank 0, in a separate group to keep it apart from the body's
+/// Every other rank sends its outcome, without tensors, to rank 0, in a separate group to keep it apart from the body's
 /// messages.
 std::vector<RankOutcome> gather(Communicator& comm, const RankOutcome& own) {
   std::vector<int> everyone = comm.group().world_ranks;
   Communicator reporters = comm.subgroup(everyone);
   PointToPoint& p2p = reporters.point_to_point();
   if (comm.rank() != 0) {
-    const at::Tensor bytes = bytes_of(to_json(own));
+    RankOutcome facts = own;
+    facts.tensors.clear();
+    const at::Tensor bytes = bytes_of(bytes_of_outcomes({facts}));
     p2p.send(at::full({1}, bytes.numel()), 0);
     p2p.send(bytes, 0);
     return {};
@@ -39,7 +41,7 @@ std::vector<RankOutcome> gather(Communicator& comm, const RankOutcome& own) {
     p2p.recv(length, rank);
     const at::Tensor bytes = at::empty({length.item<std::int64_t>()}, at::kByte);
     p2p.recv(bytes, rank);
-    all.push_back(outcome_from_json(text_of(bytes)));
+    all.push_back(outcomes_from_bytes(text_of(bytes)).at(0));
   }
   return all;
 }
@@ -69,11 +71,11 @@ WorldOutcome join_world(const RankEnvironment& environment, const WorldSpec& spe
     body(comm, own);
     own.report.rank = comm.rank();
     own.report.ledger = endpoint_of(comm).ledger().entries();
-    own.report.model_time = model_time = endpoint_of(comm).model_time();
+    own.report.model_time_ps = model_time = endpoint_of(comm).model_time();
     own.trace = endpoint_of(comm).trace();
     others = gather(comm, own);
   }));
-  if (!outcome.ranks[0].failure) outcome.ranks[0].report.model_time = model_time;
+  if (!outcome.ranks[0].failure) outcome.ranks[0].report.model_time_ps = model_time;
   outcome.failure = outcome.ranks[0].failure;
   for (RankOutcome& other : others) outcome.ranks.push_back(std::move(other));
   return outcome;

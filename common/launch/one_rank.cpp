@@ -65,7 +65,7 @@ void run_one_rank(const std::shared_ptr<comm::Transport>& transport,
     }
     outcome.report.peak_tensor_bytes = memory.reading().peak_bytes;
     outcome.report.flops = work.flops();
-    outcome.report.model_time = endpoint->model_time();
+    outcome.report.model_time_ps = endpoint->model_time();
   }
   outcome.report.ledger = endpoint->ledger().entries();
   outcome.trace = endpoint->trace();

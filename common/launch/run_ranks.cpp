@@ -76,14 +76,10 @@ int rank_process(const WorldSpec& spec, const RankBody& body, const SharedFiles&
 RankOutcome outcome_of(const MemoryFile& results, const RankExit& end) {
   std::vector<RankOutcome> left = load_outcomes(results.fd());
   if (!left.empty()) return std::move(left[0]);
-  RankOutcome lost;
-  lost.report.rank = end.rank;
   // A body that ends the process by itself has not returned: exit(0) does not mean success there, nor exit(3) a TODO.
   const bool means_other = end.exit_code == 0 || end.exit_code == static_cast<int>(ExitCode::kNotImplemented);
-  lost.failure = RankFailure{means_other ? static_cast<int>(ExitCode::kStudentCode) : end.exit_code, end.reason,
-                             end.crashed ? end.rank : -1, end.task};
-  lost.report.error = end.reason;
-  return lost;
+  return lost_outcome(end.rank, {means_other ? static_cast<int>(ExitCode::kStudentCode) : end.exit_code, end.reason,
+                                 end.crashed ? end.rank : -1, end.task});
 }
 
 WorldOutcome outcome_of_processes(const SuperviseResult& result, const std::vector<MemoryFile>& results) {

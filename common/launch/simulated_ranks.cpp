@@ -60,13 +60,8 @@ WorldOutcome run_simulated_ranks(const WorldSpec& spec, const RankBody& body) {
   // A body that ends the process by itself, e.g. with exit(0), has not returned.
   const int exit_code = result.exit_code == 0 ? static_cast<int>(ExitCode::kStudentCode) : result.exit_code;
   outcome.failure = RankFailure{exit_code, fmt::format("the process that simulates all ranks {}", end.reason)};
-  outcome.ranks.assign(static_cast<std::size_t>(spec.num_ranks), {});
-  for (int rank = 0; rank < spec.num_ranks; ++rank) {
-    RankOutcome& lost = outcome.ranks[static_cast<std::size_t>(rank)];
-    lost.report.rank = rank;
-    lost.failure = outcome.failure;
-    lost.report.error = outcome.failure->message;
-  }
+  outcome.ranks.clear();
+  for (int rank = 0; rank < spec.num_ranks; ++rank) outcome.ranks.push_back(lost_outcome(rank, *outcome.failure));
   return outcome;
 }
 

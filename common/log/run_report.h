@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,8 @@ struct RankReport {
   std::string error;  ///< the message it failed with; empty when it returned
   std::vector<LedgerEntry> ledger;
   std::int64_t peak_tensor_bytes = 0;
-  std::int64_t flops = 0;  ///< floating-point operations, without those of the built-in collectives
-  ModelTime model_time;    ///< since the rank last restarted it
+  std::int64_t flops = 0;   ///< floating-point operations, without those of the built-in collectives
+  ModelTime model_time_ps;  ///< since the rank last restarted it
   std::vector<PartReport> parts;
 };
 
@@ -46,9 +47,10 @@ struct RunReport {
 
 /// JSON text; figures that JSON lacks are the strings "nan", "inf" and "-inf". Doubles round-trip bit for bit.
 std::string to_json(const RunReport& report);
-std::string to_json(const RankReport& report);
 
-/// Errors    UsageError: not JSON, or a field that is missing or of the wrong kind
-RankReport rank_report_from_json(const std::string& text);
+/// A rank's part of it, and the reverse.
+/// Errors    UsageError or an exception of nlohmann::json: a field that is missing or of the wrong kind
+nlohmann::json to_json(const RankReport& report);
+RankReport rank_report_from_json(const nlohmann::json& json);
 
 }  // namespace lab::log

@@ -33,7 +33,7 @@ void check_simulated_equals_model(int num_ranks, const std::function<void(Commun
   for (int rank = 0; rank < num_ranks; ++rank) {
     CAPTURE(rank);
     const double simulated = seconds_of_rank(outcome, rank);
-    const ModelTime& model = outcome.ranks[static_cast<std::size_t>(rank)].report.model_time;
+    const ModelTime& model = outcome.ranks[static_cast<std::size_t>(rank)].report.model_time_ps;
     CHECK(model.overhead == 0);
     CHECK(simulated > 20e-6);
     CHECK(std::abs(simulated - static_cast<double>(model.total) * 1e-12) <= 1e-4 * simulated);

@@ -23,7 +23,7 @@ inline at::Tensor data_us(std::int64_t microseconds) {
 }
 
 inline ModelTime time_of_rank(const WorldOutcome& outcome, int rank) {
-  return outcome.ranks[static_cast<std::size_t>(rank)].report.model_time;
+  return outcome.ranks[static_cast<std::size_t>(rank)].report.model_time_ps;
 }
 
 inline void check_us(const WorldOutcome& outcome, int rank, std::int64_t work, std::int64_t waiting,
