@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "a9_collectives/calls/catalogue.h"
+#include "common/base/json.h"
 
 namespace lab::a9 {
 
@@ -26,6 +27,8 @@ struct BenchRow {
   double algbw() const { return static_cast<double>(bytes) / median_seconds / 1e9; }  ///< GB/s
   double busbw() const { return algbw() * bus_factor; }
 };
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BenchRow, collective, algorithm, selected, transport, bytes, ranks, min_seconds,
+                                   median_seconds, max_seconds, bus_factor, messages, bytes_sent, rounds, wrong)
 
 /// What the benchmark measures at each size: every algorithm, in turns so that all see the same machine.
 struct BenchRun {
@@ -49,8 +52,7 @@ std::string choice_tables(const std::vector<BenchRow>& rows);
 
 std::string bench_header();
 std::string bench_line(const BenchRow& row);
+/// What `--json` writes: of each row also algbw and busbw, in place of their ratio.
 std::string bench_json(const std::vector<BenchRow>& rows);
-/// Parses the output of bench_json(), which is how rows get from the ranks' processes to the launcher.
-std::vector<BenchRow> rows_of_json(const std::string& text);
 
 }  // namespace lab::a9

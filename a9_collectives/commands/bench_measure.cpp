@@ -154,11 +154,11 @@ std::vector<BenchRow> measured_rows(const BenchRun& run, const Collective& colle
       const auto of_size = measure(collective, run, bytes, left_out, comm);
       rows.insert(rows.end(), of_size.begin(), of_size.end());
     }
-    if (comm.rank() == 0) write_file_atomically(rows_file, bench_json(rows));
+    if (comm.rank() == 0) write_file_atomically(rows_file, json_text(rows));
   };
   const launch::WorldOutcome outcome = launch::run_ranks(spec, launch::RankBody(on_rank));
   if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
-  return rows_of_json(read_file(rows_file));
+  return from_json_text<std::vector<BenchRow>>(read_file(rows_file), "the rows");
 }
 
 }  // namespace lab::a9

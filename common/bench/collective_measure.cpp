@@ -188,7 +188,7 @@ std::optional<CollectiveRow> row_of(Contender& contender, const std::string& col
   row.min_seconds = times[0].item().toDouble();
   row.median_seconds = middle(times);
   row.max_seconds = times[-1].item().toDouble();
-  row.switches = middle(switches);
+  row.context_switches = middle(switches);
   row.alone_seconds = middle(alone);
   row.bus_factor = bus_factor(collective, comm.size());
   row.wrong = *wrong;
@@ -251,11 +251,11 @@ std::vector<CollectiveRow> measured_rows(const CollectiveRun& run, const std::st
       const auto of_size = measure(collective, run, bytes, comm, gloo, twins);
       rows.insert(rows.end(), of_size.begin(), of_size.end());
     }
-    if (comm.rank() == 0) write_file_atomically(rows_file, collective_json(rows));
+    if (comm.rank() == 0) write_file_atomically(rows_file, json_text(rows));
   };
   const launch::WorldOutcome outcome = launch::run_ranks(spec, launch::RankBody(on_rank));
   if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
-  return rows_of_json(read_file(rows_file));
+  return from_json_text<std::vector<CollectiveRow>>(read_file(rows_file), "the rows");
 }
 
 }  // namespace lab

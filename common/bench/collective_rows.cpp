@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "common/base/numbers.h"
 #include "common/base/text.h"
@@ -96,47 +95,18 @@ std::string collective_header() {
 std::string collective_line(const CollectiveRow& row) {
   return fmt::format("{:>10} {:<14} {:<17} {:>10.1f} {:>10.1f} {:>10.1f} {:>10.1f} {:>8.3f} {:>8.3f} {:>8.2f} {:>6}",
                      row.bytes, row.collective, row.contender, row.min_seconds * 1e6, row.median_seconds * 1e6,
-                     row.max_seconds * 1e6, row.alone_seconds * 1e6, row.algbw(), row.busbw(), row.switches, row.wrong);
+                     row.max_seconds * 1e6, row.alone_seconds * 1e6, row.algbw(), row.busbw(), row.context_switches,
+                     row.wrong);
 }
 
 std::string collective_json(const std::vector<CollectiveRow>& rows) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const CollectiveRow& row : rows) {
-    list.push_back({{"collective", row.collective},
-                    {"contender", row.contender},
-                    {"transport", row.transport},
-                    {"bytes", row.bytes},
-                    {"ranks", row.ranks},
-                    {"min_seconds", row.min_seconds},
-                    {"median_seconds", row.median_seconds},
-                    {"max_seconds", row.max_seconds},
-                    {"alone_seconds", row.alone_seconds},
-                    {"context_switches", row.switches},
-                    {"algbw", row.algbw()},
-                    {"busbw", row.busbw()},
-                    {"wrong", row.wrong}});
+  nlohmann::json list = rows;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    list[i].erase("bus_factor");
+    list[i]["algbw"] = rows[i].algbw();
+    list[i]["busbw"] = rows[i].busbw();
   }
   return list.dump(1) + "\n";
-}
-
-std::vector<CollectiveRow> rows_of_json(const std::string& text) {
-  std::vector<CollectiveRow> rows;
-  for (const nlohmann::json& json : nlohmann::json::parse(text)) {
-    CollectiveRow& row = rows.emplace_back();
-    row.collective = json.at("collective");
-    row.contender = json.at("contender");
-    row.transport = json.at("transport");
-    row.bytes = json.at("bytes");
-    row.ranks = json.at("ranks");
-    row.min_seconds = json.at("min_seconds");
-    row.median_seconds = json.at("median_seconds");
-    row.max_seconds = json.at("max_seconds");
-    row.alone_seconds = json.at("alone_seconds");
-    row.switches = json.at("context_switches");
-    row.bus_factor = bus_factor(row.collective, row.ranks);
-    row.wrong = json.at("wrong");
-  }
-  return rows;
 }
 
 }  // namespace lab

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "common/base/json.h"
+
 // The table of `bench_collectives`: how long each collective takes at each size, by us and by others.
 namespace lab {
 
@@ -21,15 +23,17 @@ struct CollectiveRow {
   std::int64_t bytes = 0;
   int ranks = 0;
   double min_seconds = 0, median_seconds = 0, max_seconds = 0;  ///< of one call among several, one after the other
-  double switches = 0;       ///< of context, in one call among several, on the rank that has most: the median
-  double alone_seconds = 0;  ///< of one call alone, after a barrier, until its last rank has returned: the median
-  double bus_factor = 1;     ///< busbw over algbw, as in nccl-tests
-  std::int64_t wrong = 0;    ///< elements that differ from the exact result, over all ranks
+  double context_switches = 0;  ///< in one call among several, on the rank that has most: the median
+  double alone_seconds = 0;     ///< of one call alone, after a barrier, until its last rank has returned: the median
+  double bus_factor = 1;        ///< busbw over algbw, as in nccl-tests
+  std::int64_t wrong = 0;       ///< elements that differ from the exact result, over all ranks
 
   bool is_ours() const { return contender == kOurs; }
   double algbw() const { return static_cast<double>(bytes) / median_seconds / 1e9; }  ///< GB/s
   double busbw() const { return algbw() * bus_factor; }
 };
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CollectiveRow, collective, contender, transport, bytes, ranks, min_seconds,
+                                   median_seconds, max_seconds, context_switches, alone_seconds, bus_factor, wrong)
 
 /// broadcast, allreduce, allgather, reduce_scatter, all_to_all.
 const std::vector<std::string>& collective_names();
@@ -54,8 +58,7 @@ std::vector<std::string> summary_lines(const std::vector<CollectiveRow>& rows);
 
 std::string collective_header();
 std::string collective_line(const CollectiveRow& row);
+/// What `--json` writes: of each row also algbw and busbw, in place of their ratio.
 std::string collective_json(const std::vector<CollectiveRow>& rows);
-/// Parses the output of collective_json(), which is how rows get from the ranks' processes to the launcher.
-std::vector<CollectiveRow> rows_of_json(const std::string& text);
 
 }  // namespace lab
