@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -13,8 +12,6 @@
 
 namespace lab::grading {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr const char* kDecided = " decided ";
 
@@ -197,18 +194,18 @@ void require_known(const std::vector<std::string>& only, const ClassPlan& plan) 
 
 }  // namespace
 
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Decisions, accepted, believes_ranks)
+
 std::string judging_with(const std::string& judging, const Decisions& decisions) {
   if (!decisions.any()) return judging;
-  const Json decided = {{"accepted", decisions.accepted}, {"believes_ranks", decisions.believes_ranks}};
-  return judging + kDecided + decided.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return judging + kDecided + json_text(decisions);
 }
 
 Decisions decisions_in(const std::string& judging) {
   const std::size_t at = judging.find(kDecided);
   if (at == std::string::npos) return {};
-  const Json decided = Json::parse(judging.substr(at + std::string(kDecided).size()), nullptr, false);
-  if (!decided.is_object()) return {};
-  return {decided.value("accepted", ""), decided.value("believes_ranks", false)};
+  const auto decided = nlohmann::json::parse(judging.substr(at + std::string(kDecided).size()), nullptr, false);
+  return decided.is_object() ? decided.get<Decisions>() : Decisions();
 }
 
 ClassPlan plan_class(const HandIns& hand_ins, const std::vector<ScannedHandIn>& scanned, const Roster* roster,

@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
@@ -33,7 +32,12 @@
 namespace lab::grading {
 namespace {
 
-using Json = nlohmann::json;
+/// What the process of a hand-in leaves of a lab.
+struct LabResult {
+  std::string lab, headline, needs_look, outcome;
+  double seconds = 0;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LabResult, lab, headline, needs_look, outcome, seconds)
 
 std::string first_line(const std::string& text) {
   return one_line(text.substr(0, text.find('\n')));
@@ -92,10 +96,10 @@ class GradingOfClass {
   std::vector<ScannedHandIn> scan_all() {
     std::vector<Described> described;
     signal_ = folder_->describe_all(
-        order_.jobs, [](const Submission& one) { return scanned_to_json(scan(one)); }, described);
+        order_.jobs, [](const Submission& one) { return json_text(scan(one)); }, described);
     std::vector<ScannedHandIn> scanned;
     for (const Described& one : described) {
-      scanned.push_back(one.text.empty() ? ScannedHandIn() : scanned_from_json(one.text));
+      scanned.push_back(one.text.empty() ? ScannedHandIn() : from_json_text<ScannedHandIn>(one.text, "a hand-in"));
       if (!one.problem.empty()) scanned.back().problem = one.problem;
     }
     return scanned;
@@ -157,7 +161,7 @@ class GradingOfClass {
   /// In the process of one hand-in: judges what is due, and leaves files and, on stdout, what is to be kept.
   int grade_one(const PlannedHandIn& one, const std::map<std::string, std::string>& known) const {
     const Submission submission = folder_->read(one.hand_in);
-    Json results = Json::array();
+    std::vector<LabResult> results;
     for (std::size_t i = 0; i < submission.labs.size(); ++i) {
       const std::string& lab = submission.labs[i].lab;
       const auto found = known.find(lab);
@@ -176,13 +180,10 @@ class GradingOfClass {
       const Rubric rubric = place_.rubric(judged_lab(lab));
       outcome.student = rubric.own_numbers.empty() ? "" : one.identity.id;
       const LabMarks marks = write_results(files_of(one, lab), rubric, outcome);
-      results.push_back({{"lab", lab},
-                         {"headline", headline(marks)},
-                         {"seconds", outcome.seconds},
-                         {"needs_look", lines_of_needs_look(outcome)},
-                         {"outcome", outcome_to_json(outcome)}});
+      results.push_back(
+          {lab, headline(marks), lines_of_needs_look(outcome), outcome_to_json(outcome), outcome.seconds});
     }
-    fmt::print("{}", results.dump(-1, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}", json_text(results));
     return 0;
   }
 
@@ -252,15 +253,15 @@ class GradingOfClass {
     }
     std::vector<StoredResult> results;
     bool is_first = true;
-    for (const Json& result : Json::parse(end.out)) {
-      const auto lab = result.at("lab").get<std::string>();
-      fmt::print("{}{}  {}  {:.1f} s  {}/report.md\n", is_first ? "" : "  ", one.who,
-                 result.at("headline").get<std::string>(), result.at("seconds").get<double>(), files_of(one, lab));
+    for (const auto& result : from_json_text<std::vector<LabResult>>(end.out, one.who + "'s results")) {
+      const std::string& lab = result.lab;
+      fmt::print("{}{}  {}  {:.1f} s  {}/report.md\n", is_first ? "" : "  ", one.who, result.headline, result.seconds,
+                 files_of(one, lab));
       is_first = false;
-      fmt::print("{}", without_commands(result.at("needs_look").get<std::string>()));
+      fmt::print("{}", without_commands(result.needs_look));
       if (std::find(one.due.begin(), one.due.end(), lab) == one.due.end()) continue;
-      results.push_back({one.who, lab, one.hand_in.shown, one.scanned.versions.at(lab), one.judging.at(lab),
-                         result.at("outcome").get<std::string>()});
+      results.push_back(
+          {one.who, lab, one.hand_in.shown, one.scanned.versions.at(lab), one.judging.at(lab), result.outcome});
     }
     store_->keep(results);
   }

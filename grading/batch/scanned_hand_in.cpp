@@ -2,15 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
-#include "common/base/errors.h"
 #include "common/course/rubric/content_hash.h"
 
 namespace lab::grading {
 namespace {
-
-using Json = nlohmann::json;
 
 /// Each text with its length, so that no two lists of texts are the same.
 void add(std::string& all, const std::string& text) {
@@ -56,33 +51,6 @@ ScannedHandIn scan(const Submission& submission) {
     if (!lab.sources.empty()) scanned.with_code.insert(lab.lab);
   }
   return scanned;
-}
-
-std::string scanned_to_json(const ScannedHandIn& scanned) {
-  return Json({{"problem", scanned.problem},
-               {"name", scanned.identity.name},
-               {"id", scanned.identity.id},
-               {"versions", scanned.versions},
-               {"codes", scanned.codes},
-               {"with_code", scanned.with_code}})
-      .dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-ScannedHandIn scanned_from_json(const std::string& json) {
-  try {
-    const Json read = Json::parse(json);
-    ScannedHandIn scanned;
-    read.at("problem").get_to(scanned.problem);
-    read.at("name").get_to(scanned.identity.name);
-    read.at("id").get_to(scanned.identity.id);
-    read.at("versions").get_to(scanned.versions);
-    read.at("codes").get_to(scanned.codes);
-    read.at("with_code").get_to(scanned.with_code);
-    return scanned;
-  } catch (const Json::exception& failure) {
-    throw UsageError(
-        fmt::format("expected what was found in a hand-in as JSON, got something else: {}", failure.what()));
-  }
 }
 
 }  // namespace lab::grading

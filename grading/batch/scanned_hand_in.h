@@ -4,8 +4,15 @@
 #include <set>
 #include <string>
 
+#include "common/base/json.h"
 #include "common/course/hand_in/identity.h"
 #include "grading/submission/submission.h"
+
+namespace lab {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Identity, name, id)
+
+}  // namespace lab
 
 namespace lab::grading {
 
@@ -17,12 +24,8 @@ struct ScannedHandIn {
   std::map<std::string, std::string> codes;     ///< lab -> a hash of what is judged of that: the student's code
   std::set<std::string> with_code;              ///< labs of which it has code, and not only answers
 };
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ScannedHandIn, problem, identity, versions, codes, with_code)
 
 ScannedHandIn scan(const Submission& submission);
-
-/// As JSON, from the process that read the hand-in to the one that plans, and back.
-/// Errors    UsageError: not such JSON
-std::string scanned_to_json(const ScannedHandIn& scanned);
-ScannedHandIn scanned_from_json(const std::string& json);
 
 }  // namespace lab::grading

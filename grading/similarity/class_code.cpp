@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "common/base/numbers.h"
@@ -13,27 +12,31 @@
 namespace lab::grading {
 namespace {
 
-using Json = nlohmann::json;
+/// What the process that reads a hand-in leaves of it.
+struct DescribedCode {
+  ScannedHandIn scanned;
+  std::map<std::string, std::map<std::string, std::string>> labs;  ///< sources, as in SubmittedLab
+  std::vector<std::string> faults;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DescribedCode, scanned, labs, faults)
 
 /// Of all student files of a lab; the suite's own have up to 40 KiB.
 constexpr std::size_t kMostBytes = 256 << 10;
 
 /// In the process that reads a hand-in.
 std::string describe(const Submission& submission) {
-  Json labs = Json::object();
-  std::vector<std::string> faults;
+  DescribedCode described = {scan(submission), {}, {}};
   for (const SubmittedLab& lab : submission.labs) {
     std::size_t bytes = 0;
     for (const auto& [name, text] : lab.sources) bytes += text.size();
     if (bytes > kMostBytes) {
-      faults.push_back(fmt::format("{}: has {} of code, expected at most {}", lab.lab, describe_bytes(bytes),
-                                   describe_bytes(kMostBytes)));
+      described.faults.push_back(fmt::format("{}: has {} of code, expected at most {}", lab.lab, describe_bytes(bytes),
+                                             describe_bytes(kMostBytes)));
     } else if (bytes > 0) {
-      labs[lab.lab] = lab.sources;
+      described.labs[lab.lab] = lab.sources;
     }
   }
-  return Json({{"scanned", scanned_to_json(scan(submission))}, {"labs", labs}, {"faults", faults}})
-      .dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(described);
 }
 
 /// Names of students' results as `lab grade-all` has them; two students who gave the same id are told apart.
@@ -76,19 +79,14 @@ std::optional<ClassCode> read_class_code(const ClassFolder& folder, const Roster
   }
   const std::vector<HandIn>& found = folder.hand_ins().found;
   std::vector<ScannedHandIn> scanned(found.size());
-  std::map<std::string, Json> labs;  // by path
+  std::map<std::string, DescribedCode> read;  // by path
   ClassCode code;
   for (std::size_t i = 0; i < found.size(); ++i) {
-    std::vector<std::string> faults;
-    if (described[i].problem.empty()) {
-      const Json read = Json::parse(described[i].text);
-      scanned[i] = scanned_from_json(read.at("scanned").get<std::string>());
-      labs[found[i].path] = read.at("labs");
-      read.at("faults").get_to(faults);
-    } else {
-      scanned[i].problem = described[i].problem;
-    }
-    for (const std::string& fault : faults) code.not_compared.push_back(message_about(found[i], fault));
+    DescribedCode& one = read[found[i].path];
+    if (described[i].problem.empty()) one = from_json_text<DescribedCode>(described[i].text, found[i].shown);
+    scanned[i] = one.scanned;
+    scanned[i].problem += described[i].problem;
+    for (const std::string& fault : one.faults) code.not_compared.push_back(message_about(found[i], fault));
   }
   StudentNames names(folder.known());
   code.plan = plan_class(folder.hand_ins(), scanned, roster,
@@ -96,8 +94,8 @@ std::optional<ClassCode> read_class_code(const ClassFolder& folder, const Roster
   for (const PlannedHandIn& one : code.plan.hand_ins) {
     if (!one.scanned.problem.empty()) code.not_compared.push_back(message_about(one.hand_in, one.scanned.problem));
     for (const std::string& lab : one.labs) {
-      const Json& of_one = labs.at(one.hand_in.path);
-      if (of_one.contains(lab)) code.labs[lab].push_back({&one, of_one.at(lab)});
+      const auto& labs = read.at(one.hand_in.path).labs;
+      if (const auto sources = labs.find(lab); sources != labs.end()) code.labs[lab].push_back({&one, sources->second});
     }
   }
   return code;

@@ -167,10 +167,10 @@ Result graded(const std::map<std::string, Lines>& parts, const TemporaryFolder& 
   result.notes = folder.hand_ins().notes;
   std::vector<Described> described;
   REQUIRE_FALSE(folder.describe_all(
-      2, [](const Submission& one) { return scanned_to_json(scan(one)); }, described));
+      2, [](const Submission& one) { return json_text(scan(one)); }, described));
   std::vector<ScannedHandIn> scanned;
   for (const Described& one : described) {
-    scanned.push_back(one.text.empty() ? ScannedHandIn() : scanned_from_json(one.text));
+    scanned.push_back(one.text.empty() ? ScannedHandIn() : from_json_text<ScannedHandIn>(one.text, "a hand-in"));
     scanned.back().problem = one.problem;
   }
   const ClassPlan plan = plan_class(
