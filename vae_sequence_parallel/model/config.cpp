@@ -14,6 +14,20 @@ namespace {
   throw UsageError("autoencoder config: expected " + what);
 }
 
+/// Calls visit(name in JSON, field) for each field.
+template <typename Config, typename Visit>
+void visit_fields(Config& config, const Visit& visit) {
+  visit("in_channels", config.in_channels);
+  visit("ch", config.channels);
+  visit("out_ch", config.out_channels);
+  visit("ch_mult", config.channel_multipliers);
+  visit("num_res_blocks", config.num_res_blocks);
+  visit("z_channels", config.z_channels);
+  visit("scale_factor", config.scale_factor);
+  visit("shift_factor", config.shift_factor);
+  visit("num_heads", config.num_heads);
+}
+
 }  // namespace
 
 AutoEncoderConfig flux_config() {
@@ -53,15 +67,8 @@ void check_config(const AutoEncoderConfig& config) {
 }
 
 std::string to_json(const AutoEncoderConfig& config) {
-  const nlohmann::ordered_json json = {{"in_channels", config.in_channels},
-                                       {"ch", config.channels},
-                                       {"out_ch", config.out_channels},
-                                       {"ch_mult", config.channel_multipliers},
-                                       {"num_res_blocks", config.num_res_blocks},
-                                       {"z_channels", config.z_channels},
-                                       {"scale_factor", config.scale_factor},
-                                       {"shift_factor", config.shift_factor},
-                                       {"num_heads", config.num_heads}};
+  nlohmann::ordered_json json;
+  visit_fields(config, [&](const char* name, const auto& field) { json[name] = field; });
   return json.dump();
 }
 
@@ -69,15 +76,7 @@ AutoEncoderConfig config_from_json(const std::string& text, const std::string& w
   try {
     const auto json = nlohmann::json::parse(text);
     AutoEncoderConfig config;
-    json.at("in_channels").get_to(config.in_channels);
-    json.at("ch").get_to(config.channels);
-    json.at("out_ch").get_to(config.out_channels);
-    json.at("ch_mult").get_to(config.channel_multipliers);
-    json.at("num_res_blocks").get_to(config.num_res_blocks);
-    json.at("z_channels").get_to(config.z_channels);
-    json.at("scale_factor").get_to(config.scale_factor);
-    json.at("shift_factor").get_to(config.shift_factor);
-    json.at("num_heads").get_to(config.num_heads);
+    visit_fields(config, [&](const char* name, auto& field) { json.at(name).get_to(field); });
     check_config(config);
     return config;
   } catch (const nlohmann::json::exception& error) {
