@@ -22,12 +22,17 @@ inline bool operator==(const ModelTime& a, const ModelTime& b) {
   return a.total == b.total && a.work == b.work && a.waiting == b.waiting && a.overhead == b.overhead;
 }
 
+/// What tensors that were made meanwhile took, by the memory meter.
+struct MemoryUse {
+  std::int64_t peak_bytes = 0;
+  std::int64_t retained_bytes = 0;  ///< still held; of a call: although nothing refers to its results any more
+};
+
 /// What a call used, as counted on its rank.
 struct ResourceUse {
-  std::int64_t flops = 0;           ///< floating-point operations, by the work meter
-  std::int64_t peak_bytes = 0;      ///< of tensors made meanwhile, by the memory meter
-  ModelTime model_time;             ///< of the call, by the rank's clock; where a relay keeps the clocks, by that
-  std::int64_t retained_bytes = 0;  ///< of these tensors, that live on although nothing refers to the results any more
+  std::int64_t flops = 0;  ///< floating-point operations, by the work meter
+  MemoryUse memory;
+  ModelTime model_time;  ///< of the call, by the rank's clock; where a relay keeps the clocks, by that
 };
 
 /// What a process was seen to use meanwhile, by the kernel's count: whatever it says itself.

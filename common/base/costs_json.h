@@ -3,20 +3,34 @@
 #include "common/base/costs.h"
 #include "common/base/json.h"
 
-// Costs as the JSON of runs has them.
+// Costs as JSON, for json(x) and json.get<X>(), under the names that a run's `--json` has.
 namespace lab {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelTime, total, work, waiting, overhead)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LedgerEntry, operation, calls, messages, bytes_sent, bytes_received, rounds)
 
+inline void to_json(nlohmann::json& to, const ModelTime& time) {
+  to = {{"total", time.total}, {"work", time.work}, {"waiting", time.waiting}, {"overhead", time.overhead}};
+}
+
+inline void from_json(const nlohmann::json& from, ModelTime& time) {
+  get_field(from.at("total"), time.total);
+  get_field(from.at("work"), time.work);
+  get_field(from.at("waiting"), time.waiting);
+  get_field(from.at("overhead"), time.overhead);
+}
+
 inline void to_json(nlohmann::json& to, const ResourceUse& use) {
-  to = {{"flops", use.flops}, {"peak_tensor_bytes", use.peak_bytes}, {"model_time_ps", use.model_time}};
+  to = {{"flops", use.flops},
+        {"peak_tensor_bytes", use.memory.peak_bytes},
+        {"retained_tensor_bytes", use.memory.retained_bytes},
+        {"model_time_ps", use.model_time}};
 }
 
 inline void from_json(const nlohmann::json& from, ResourceUse& use) {
-  from.at("flops").get_to(use.flops);
-  from.at("peak_tensor_bytes").get_to(use.peak_bytes);
-  from.at("model_time_ps").get_to(use.model_time);
+  get_field(from.at("flops"), use.flops);
+  get_field(from.at("peak_tensor_bytes"), use.memory.peak_bytes);
+  get_field(from.at("retained_tensor_bytes"), use.memory.retained_bytes);
+  get_field(from.at("model_time_ps"), use.model_time);
 }
 
 }  // namespace lab

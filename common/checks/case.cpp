@@ -116,11 +116,11 @@ std::string beyond_shares(const Case& test_case, const CasePlace& place, const R
       beyond_share(test_case.work, place, used.flops,
                    "does {:.2f} of one process's work ({} floating-point operations), expected at most {:.2f}");
   if (!reason.empty()) return reason;
-  const std::string held = beyond_share(test_case.memory, place, used.peak_bytes,
+  const std::string held = beyond_share(test_case.memory, place, used.memory.peak_bytes,
                                         "holds {:.2f} of one process's memory ({} bytes), expected at most {:.2f}");
-  if (!held.empty() || used.retained_bytes == 0) return held;
+  if (!held.empty() || used.memory.retained_bytes == 0) return held;
   return fmt::format("still holds {} bytes of tensors after it has returned, expected none but its results",
-                     used.retained_bytes);
+                     used.memory.retained_bytes);
 }
 
 /// The first bound that the case's costs on a rank violate; empty: none.
@@ -205,7 +205,7 @@ std::vector<Case> with_costly(std::vector<Case> cases, const std::vector<std::st
 ResourceUse use_of_one_process(const Case& test_case, const CasePlace& place) {
   ResourceUse use;
   if (test_case.work) use.flops = test_case.work(place).of_one_process;
-  if (test_case.memory) use.peak_bytes = test_case.memory(place).of_one_process;
+  if (test_case.memory) use.memory.peak_bytes = test_case.memory(place).of_one_process;
   use.model_time = comm::model_time_of(use.flops);
   return use;
 }
@@ -281,7 +281,7 @@ CaseResult run_case(const Case& of_cpu, const CallTable& calls, Communicator& co
   perform_and_keep(inputs, calls, comm, [&](CaseRecord record) { result.record = std::move(record); });
   ResourceUse& used = result.record.used;
   if (result.record.end == CaseEnd::kNotImplemented) not_implemented(result.record.missing_task);
-  if (!device.is_cpu()) used.peak_bytes = used.retained_bytes = 0;  // the CPU's: messages on their way
+  if (!device.is_cpu()) used.memory = {};  // the CPU's: messages on their way
   result.expected = test_case.expected(place);
   compare_case(test_case, place, result);
   if (!result.malformed.empty()) throw ContractError(result.malformed);

@@ -116,8 +116,8 @@ std::string headline(const TaskOutcome& task) {
 
 nlohmann::json json_of_use(const ResourceUse& use) {
   return {{"flops", use.flops},
-          {"peak_tensor_bytes", use.peak_bytes},
-          {"retained_tensor_bytes", use.retained_bytes},
+          {"peak_tensor_bytes", use.memory.peak_bytes},
+          {"retained_tensor_bytes", use.memory.retained_bytes},
           {"model_time_ps", use.model_time.total}};
 }
 

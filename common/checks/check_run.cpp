@@ -112,17 +112,15 @@ std::string RecordedWorld::timeline_of(const Case& test_case, std::uint64_t seed
 
 RecordedWorld record_cases(const std::vector<Case>& cases, const CallTable& calls, const launch::WorldSpec& spec,
                            std::uint64_t seed) {
-  const RecordFiles files(spec.num_ranks);
   RecordedWorld world;
   launch::WorldSpec traced = spec;
   traced.traced = true;
   launch::WorldOutcome outcome =
-      launch::run_ranks(traced, launch::RankBody([&](Communicator& comm, launch::RankOutcome&) {
-                          const int descriptor = files.descriptors()[static_cast<std::size_t>(comm.rank())];
+      launch::run_ranks(traced, launch::RankBody([&](Communicator& comm, launch::RankOutcome& own) {
                           for (const Case& test_case : cases) {
                             if (!is_asked(test_case, comm.rank())) continue;
                             perform_and_keep(judged_inputs(test_case, {comm.rank(), comm.size(), seed}), calls, comm,
-                                             [&](const CaseRecord& record) { write_record(descriptor, record); });
+                                             [&](const CaseRecord& record) { own.keep(bytes_of_record(record)); });
                           }
                         }));
   for (int rank = 0; rank < spec.num_ranks; ++rank)
@@ -132,16 +130,21 @@ RecordedWorld record_cases(const std::vector<Case>& cases, const CallTable& call
     world.stuck_ranks.resize(static_cast<std::size_t>(spec.num_ranks));
     std::iota(world.stuck_ranks.begin(), world.stuck_ranks.end(), 0);
   }
-  world.failure = std::move(outcome.failure);
+  world.failure = outcome.failure;
   world.rank_lines = std::move(outcome.rank_lines);
-  for (RecordsRead& read : files.read()) {
-    if (!read.broken.empty()) {
-      world.intact = false;
-      if (!world.failure)
-        world.failure = launch::RankFailure{static_cast<int>(ExitCode::kContract),
-                                            fmt::format("rank {}: {}", world.by_rank.size(), read.broken)};
+  for (const launch::RankOutcome& rank : outcome.ranks) {
+    std::string broken = rank.broken;
+    std::vector<CaseRecord>& records = world.by_rank.emplace_back();
+    try {
+      for (const std::string& bytes : rank.kept) records.push_back(record_from_bytes(bytes));
+    } catch (const std::exception& failure) {
+      broken = fmt::format("record {}: {}", records.size() + 1, message_of(failure));
     }
-    world.by_rank.push_back(std::move(read.records));
+    if (broken.empty()) continue;
+    world.intact = false;
+    if (!world.failure)
+      world.failure = launch::RankFailure{static_cast<int>(ExitCode::kContract),
+                                          fmt::format("rank {}: {}", world.by_rank.size() - 1, broken)};
   }
   return world;
 }

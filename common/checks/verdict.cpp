@@ -148,7 +148,7 @@ void add_use(CaseFigures& used, const CaseRecord& record) {
   for (const LedgerEntry& entry : record.spent) bytes_sent += static_cast<std::int64_t>(entry.bytes_sent);
   used.model_time_ps = std::max(used.model_time_ps, record.used.model_time.total);
   used.bytes_sent = std::max(used.bytes_sent, bytes_sent);
-  used.peak_bytes = std::max(used.peak_bytes, record.used.peak_bytes);
+  used.peak_bytes = std::max(used.peak_bytes, record.used.memory.peak_bytes);
   used.flops = std::max(used.flops, record.used.flops);
 }
 

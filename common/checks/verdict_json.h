@@ -1,10 +1,10 @@
 #pragma once
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 
+#include "common/base/costs_json.h"
 #include "common/checks/case_verdict.h"
 
 // Verdicts as JSON, for json(x) and json.get<X>(). Reading throws nlohmann::json::exception or std::runtime_error, which
@@ -21,8 +21,6 @@ inline void from_json(const nlohmann::json& json, Worth& worth) {
   worth = static_cast<Worth>(found - kWorthNames.begin());
 }
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelTime, total, work, waiting, overhead)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ResourceUse, flops, peak_bytes, model_time, retained_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CaseFigures, model_time_ps, bytes_sent, peak_bytes, flops)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Symptom, id, message)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankVerdict, end, worth, reason, missing_task, exit_code, used)

@@ -30,7 +30,7 @@ std::vector<RankOutcome> gather(Communicator& comm, const RankOutcome& own) {
   if (comm.rank() != 0) {
     RankOutcome facts = own;
     facts.tensors.clear();
-    const at::Tensor bytes = bytes_of(bytes_of_outcomes({facts}));
+    const at::Tensor bytes = bytes_of(bytes_of_outcome(facts));
     p2p.send(at::full({1}, bytes.numel()), 0);
     p2p.send(bytes, 0);
     return {};
@@ -41,7 +41,7 @@ std::vector<RankOutcome> gather(Communicator& comm, const RankOutcome& own) {
     p2p.recv(length, rank);
     const at::Tensor bytes = at::empty({length.item<std::int64_t>()}, at::kByte);
     p2p.recv(bytes, rank);
-    all.push_back(outcomes_from_bytes(text_of(bytes)).at(0));
+    all.push_back(outcome_from_bytes(text_of(bytes)));
   }
   return all;
 }

@@ -1,13 +1,18 @@
 #include "common/launch/outcome_files.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <utility>
 
+#include "common/base/failure.h"
 #include "common/base/files.h"
 #include "common/base/json.h"
 #include "common/base/numbers.h"
-#include "common/launch/supervise/memory_file.h"
 #include "common/tensor/files/safetensors.h"
 
 namespace lab::comm {
@@ -36,46 +41,94 @@ static void from_json(const nlohmann::json& from, RankOutcome& outcome) {
 
 namespace {
 
-constexpr const char* kOutcomesKey = "outcomes";  // of the metadata
+constexpr const char* kOutcomeKey = "outcome";  // of the metadata
 constexpr const char* kWhat = "what a rank's process has left";
 
-}  // namespace
+/// Precedes each part of a file.
+struct PartHeader {
+  std::uint64_t bytes = 0;
+  std::int32_t rank = 0, is_outcome = 0;
+};
 
-std::string bytes_of_outcomes(const std::vector<RankOutcome>& outcomes) {
-  TensorMap tensors;
-  for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    for (const auto& [name, tensor] : outcomes[i].tensors) tensors[fmt::format("{}/{}", i, name)] = tensor;
-  }
-  return to_safetensors(tensors, {{kOutcomesKey, json_text(outcomes)}});
-}
-
-std::vector<RankOutcome> outcomes_from_bytes(std::string_view bytes) {
-  SafetensorsContent content = from_safetensors(bytes, kWhat, bytes.size());
-  auto outcomes = from_json_text<std::vector<RankOutcome>>(content.metadata[kOutcomesKey], kWhat);
-  for (const auto& [name, tensor] : content.tensors) {
-    const std::size_t slash = name.find('/');
-    outcomes.at(std::stoul(name.substr(0, slash))).tensors[name.substr(slash + 1)] = tensor;
-  }
-  return outcomes;
-}
-
-void save_outcomes(int fd, const std::vector<RankOutcome>& outcomes) {
-  const std::string bytes = bytes_of_outcomes(outcomes);
-  const std::uint64_t size = bytes.size();
-  int failure = write_fully(fd, {reinterpret_cast<const char*>(&size), sizeof(size)});
+void append_part(int fd, int rank, bool is_outcome, std::string_view bytes) {
+  const PartHeader header{bytes.size(), rank, is_outcome ? 1 : 0};
+  int failure = write_fully(fd, {reinterpret_cast<const char*>(&header), sizeof(header)});
   if (failure == 0) failure = write_fully(fd, bytes);
   if (failure != 0)
     throw UsageError(
-        fmt::format("cannot pass on a rank's results ({}): {}", describe_bytes(size), std::strerror(failure)));
+        fmt::format("cannot pass on a rank's results ({}): {}", describe_bytes(bytes.size()), std::strerror(failure)));
 }
 
-std::vector<RankOutcome> load_outcomes(int fd) {
-  const std::string bytes = bytes_of(fd);
-  std::uint64_t size = 0;
-  if (bytes.size() < sizeof(size)) return {};
-  std::memcpy(&size, bytes.data(), sizeof(size));
-  if (bytes.size() - sizeof(size) < size) return {};
-  return outcomes_from_bytes(std::string_view(bytes).substr(sizeof(size)));
+/// Reads `size` bytes at an offset; fewer if the file ends first.
+std::string bytes_at(int fd, std::uint64_t offset, std::uint64_t size) {
+  std::string bytes(size, '\0');
+  std::uint64_t filled = 0;
+  while (filled < size) {
+    const ssize_t got = ::pread(fd, &bytes[filled], size - filled, static_cast<off_t>(offset + filled));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    filled += static_cast<std::uint64_t>(got);
+  }
+  bytes.resize(filled);
+  return bytes;
+}
+
+}  // namespace
+
+std::string bytes_of_outcome(const RankOutcome& outcome) {
+  return to_safetensors(outcome.tensors, {{kOutcomeKey, json_text(outcome)}});
+}
+
+RankOutcome outcome_from_bytes(std::string_view bytes) {
+  SafetensorsContent content = from_safetensors(bytes, kWhat, bytes.size());
+  auto outcome = from_json_text<RankOutcome>(content.metadata[kOutcomeKey], kWhat);
+  outcome.tensors = std::move(content.tensors);
+  return outcome;
+}
+
+void keep_in_file(int fd, int rank, std::string_view bytes) {
+  append_part(fd, rank, false, bytes);
+}
+
+void save_outcome(int fd, const RankOutcome& outcome) {
+  for (const std::string& kept : outcome.kept) append_part(fd, outcome.report.rank, false, kept);
+  append_part(fd, outcome.report.rank, true, bytes_of_outcome(outcome));
+}
+
+LeftInFile load_outcomes(int fd, std::uint64_t max_bytes) {
+  LeftInFile left;
+  struct stat status = {};
+  if (::fstat(fd, &status) != 0) left.broken = fmt::format("it cannot be read: {}", std::strerror(errno));
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  std::uint64_t offset = 0;
+  int number = 0;
+  while (offset < size && left.broken.empty()) {
+    ++number;
+    const auto refuse = [&](const std::string& why) { left.broken = fmt::format("part {}: {}", number, why); };
+    const std::string head = bytes_at(fd, offset, sizeof(PartHeader));
+    PartHeader header;
+    if (head.size() == sizeof(header)) std::memcpy(&header, head.data(), sizeof(header));
+    const std::uint64_t begin = offset + sizeof(header);
+    if (head.size() < sizeof(header) || header.bytes > size - begin) {
+      refuse(fmt::format("it should have {} bytes, of which there are {}", header.bytes, size - std::min(begin, size)));
+    } else if (begin > max_bytes || header.bytes > max_bytes - begin) {
+      refuse(fmt::format("it ends beyond the {} bytes that are read", max_bytes));
+    } else {
+      LeftByRank& rank = left.ranks[header.rank];
+      std::string bytes = bytes_at(fd, begin, header.bytes);
+      try {
+        if (header.is_outcome != 0) {
+          rank.outcome = outcome_from_bytes(bytes);
+        } else {
+          rank.kept.push_back(std::move(bytes));
+        }
+      } catch (const std::exception& failure) {
+        refuse(message_of(failure));
+      }
+      offset = begin + header.bytes;
+    }
+  }
+  return left;
 }
 
 RankOutcome lost_outcome(int rank, const RankFailure& failure) {

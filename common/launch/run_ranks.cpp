@@ -67,19 +67,30 @@ int rank_process(const WorldSpec& spec, const RankBody& body, const SharedFiles&
   options.timeout_seconds = spec.timeout_seconds;
   options.rendezvous.socket_path = files.rendezvous_socket;
   options.event_file = files.events.path();
-  const RankOutcome outcome = run_process_rank(options, spec, body);
-  save_outcomes(files.results[static_cast<std::size_t>(rank)].fd(), {outcome});
+  const int fd = files.results[static_cast<std::size_t>(rank)].fd();
+  const RankOutcome outcome = run_process_rank(options, spec, [&](Communicator& comm, RankOutcome& own) {
+    own.kept_in = fd;
+    body(comm, own);
+  });
+  save_outcome(fd, outcome);
   return outcome.failure ? outcome.failure->exit_code : 0;
 }
 
 /// What the rank saved, or how the launcher saw it end.
 RankOutcome outcome_of(const MemoryFile& results, const RankExit& end) {
-  std::vector<RankOutcome> left = load_outcomes(results.fd());
-  if (!left.empty()) return std::move(left[0]);
+  LeftInFile file = load_outcomes(results.fd());
+  LeftByRank& left = file.ranks[end.rank];
   // A body that ends the process by itself has not returned: exit(0) does not mean success there, nor exit(3) a TODO.
   const bool means_other = end.exit_code == 0 || end.exit_code == static_cast<int>(ExitCode::kNotImplemented);
-  return lost_outcome(end.rank, {means_other ? static_cast<int>(ExitCode::kStudentCode) : end.exit_code, end.reason,
-                                 end.crashed ? end.rank : -1, end.task});
+  const bool is_broken = end.exit_code == 0 && !file.broken.empty();
+  RankOutcome outcome =
+      left.outcome ? std::move(*left.outcome)
+                   : lost_outcome(end.rank, {means_other ? static_cast<int>(ExitCode::kStudentCode) : end.exit_code,
+                                             is_broken ? "what it has left cannot be read: " + file.broken : end.reason,
+                                             end.crashed ? end.rank : -1, end.task});
+  outcome.kept = std::move(left.kept);
+  outcome.broken = std::move(file.broken);
+  return outcome;
 }
 
 WorldOutcome outcome_of_processes(const SuperviseResult& result, const std::vector<MemoryFile>& results) {
@@ -240,8 +251,9 @@ WorldOutcome run_relayed_ranks(const WorldSpec& spec, const RankBody& body) {
         const FollowedThread followed(nullptr, rank);
         const comm::RelayEnd end = world.join(rank);
         RankOutcome outcome;
+        outcome.kept_in = results[static_cast<std::size_t>(rank)].fd();
         run_one_rank(end.transport, end.collectives, spec, body, outcome);
-        save_outcomes(results[static_cast<std::size_t>(rank)].fd(), {outcome});
+        save_outcome(outcome.kept_in, outcome);
         return outcome.failure ? outcome.failure->exit_code : 0;
       };
       supervisor.add({rank, fork_process(run, {})});
@@ -267,6 +279,14 @@ WorldOutcome run_world(const WorldSpec& spec, const RankBody& body) {
 }
 
 }  // namespace
+
+void RankOutcome::keep(std::string bytes) {
+  if (kept_in < 0) {
+    kept.push_back(std::move(bytes));
+  } else {
+    keep_in_file(kept_in, report.rank, bytes);
+  }
+}
 
 int WorldOutcome::exit_code() const {
   if (failure) return failure->exit_code;

@@ -52,6 +52,13 @@ struct RankOutcome {
   /// For a rank that returned: kAllMatch, or kMismatch if a line was not as expected.
   ExitCode exit_code = ExitCode::kAllMatch;
   std::optional<RankFailure> failure;
+
+  /// Keeps bytes, such as the record of a case: they are in the world's outcome however this rank ends afterwards, except
+  /// in `sim`, where it must return.
+  void keep(std::string bytes);
+  std::vector<std::string> kept;  ///< in a rank that is a process: what is not in its file yet
+  std::string broken;             ///< what is wrong with what the rank's process has left; empty: nothing
+  int kept_in = -1;               ///< the file of a rank that is a process
 };
 
 /// One rank's work. May fill the outcome's tensors and its report's lines; the rest is filled in by the suite.

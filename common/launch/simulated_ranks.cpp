@@ -36,7 +36,7 @@ int simulate(const WorldSpec& spec, const RankBody& body, const MemoryFile& resu
                  outcomes[static_cast<std::size_t>(rank)]);
   });
   for (RankOutcome& outcome : outcomes) refuse_meta_tensors(outcome);
-  save_outcomes(results.fd(), outcomes);
+  for (const RankOutcome& outcome : outcomes) save_outcome(results.fd(), outcome);
   return 0;
 }
 
@@ -53,8 +53,12 @@ WorldOutcome run_simulated_ranks(const WorldSpec& spec, const RankBody& body) {
     result = supervisor.supervise();
   }
   WorldOutcome outcome;
-  outcome.ranks = load_outcomes(results.fd());
-  if (!outcome.ranks.empty() && result.exit_code == 0) return outcome;
+  for (auto& [rank, left] : load_outcomes(results.fd()).ranks) {
+    if (!left.outcome) continue;
+    outcome.ranks.push_back(std::move(*left.outcome));
+    outcome.ranks.back().kept = std::move(left.kept);
+  }
+  if (static_cast<int>(outcome.ranks.size()) == spec.num_ranks && result.exit_code == 0) return outcome;
 
   const RankExit& end = result.exits.at(0);
   // A body that ends the process by itself, e.g. with exit(0), has not returned.

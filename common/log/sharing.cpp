@@ -20,7 +20,7 @@ Sharing sharing_of(const std::string& name, const std::vector<ResourceUse>& by_r
   std::int64_t busy = 0;
   for (const ResourceUse& rank : by_rank) {
     most.flops = std::max(most.flops, rank.flops);
-    most.peak_bytes = std::max(most.peak_bytes, rank.peak_bytes);
+    most.memory.peak_bytes = std::max(most.memory.peak_bytes, rank.memory.peak_bytes);
     most.model_time.total = std::max(most.model_time.total, rank.model_time.total);
     busy += rank.model_time.work + rank.model_time.overhead;
   }
@@ -32,7 +32,7 @@ Sharing sharing_of(const std::string& name, const std::vector<ResourceUse>& by_r
   if (most.model_time.total > 0) sharing.waiting = 1 - quotient(busy, most.model_time.total) / sharing.num_ranks;
   sharing.speed_up = quotient(of_one_process.model_time.total, most.model_time.total);
   sharing.work = quotient(of_one_process.flops, most.flops);
-  sharing.peak = quotient(most.peak_bytes, of_one_process.peak_bytes);
+  sharing.peak = quotient(most.memory.peak_bytes, of_one_process.memory.peak_bytes);
   return sharing;
 }
 

@@ -12,8 +12,7 @@ ResourceUse measured_use(Communicator& comm, const std::function<void()>& body) 
   const MemoryScope memory;
   const WorkScope work;
   body();
-  const MeterReading held = memory.reading();
-  return {work.flops(), held.peak_bytes, endpoint_of(comm).model_time(), held.current_bytes};
+  return {work.flops(), memory.reading(), endpoint_of(comm).model_time()};
 }
 
 ResourceUse measured_use_of_one_process(const std::function<void()>& body) {
@@ -22,7 +21,7 @@ ResourceUse measured_use_of_one_process(const std::function<void()>& body) {
   const MemoryScope memory;
   const WorkScope work;
   body();
-  return {work.flops(), memory.reading().peak_bytes, comm::model_time_of(work.flops()), 0};
+  return {work.flops(), {memory.reading().peak_bytes, 0}, comm::model_time_of(work.flops())};
 }
 
 }  // namespace lab

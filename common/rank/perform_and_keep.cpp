@@ -98,7 +98,7 @@ void perform(const CaseInputs& inputs, const CallTable& calls, Communicator& com
         }
       });
       const std::int64_t returned = bytes_of_results(record.results, inputs.tensors);
-      record.used.retained_bytes = std::max<std::int64_t>(0, record.used.retained_bytes - returned);
+      record.used.memory.retained_bytes = std::max<std::int64_t>(0, record.used.memory.retained_bytes - returned);
       endpoint.require_all_finished();
     } catch (const ResultError& failure) {
       throw ContractError(fmt::format("{} [{}]: {}", inputs.task, inputs.name, failure.what()));

@@ -1,19 +1,14 @@
 #include "common/rank/record.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "common/base/costs_json.h"
 #include "common/base/errors.h"
-#include "common/base/failure.h"
 #include "common/base/text.h"
 #include "common/tensor/files/safetensors.h"
 
@@ -58,6 +53,20 @@ std::int64_t count_at(const json& object, const char* key) {
   return value.get<std::int64_t>();
 }
 
+/// No count is below 0.
+ResourceUse used_at(const json& document) {
+  try {
+    const auto used = field_of(document, "used").get<ResourceUse>();
+    const ModelTime& time = used.model_time;
+    const std::int64_t least = std::min({used.flops, used.memory.peak_bytes, used.memory.retained_bytes, time.total,
+                                         time.work, time.waiting, time.overhead});
+    if (least < 0) throw UsageError(fmt::format("{} is below 0", least));
+    return used;
+  } catch (const std::exception& failure) {
+    throw UsageError(fmt::format("its 'used' is not what a rank uses: {}", one_line(failure.what())));
+  }
+}
+
 const json& list_at(const json& object, const char* key) {
   const json& value = field_of(object, key);
   if (!value.is_array()) throw UsageError(fmt::format("its '{}' is not a list", key));
@@ -88,43 +97,12 @@ LedgerEntry ledger_entry_of(const json& entry) {
           rank_set_of(entry[7])};
 }
 
-constexpr std::uint64_t kLengthBytes = 8;
 constexpr std::uint64_t kMaxRecordHeaderBytes = 4u << 20;  // names, shapes and texts need less
 const char* const kRecordKey = "record";                   // of the blob's metadata
 constexpr int kVersion = 1;                                // of a record's text
 // What a record's text has, and no more.
-constexpr std::array<const char*, 13> kFields = {"version",        "task",          "name",     "state", "message",
-                                                 "exit_code",      "missing_task",  "spent",    "flops", "peak_bytes",
-                                                 "retained_bytes", "model_time_ps", "undefined"};
-
-std::string length_of(std::uint64_t number) {
-  std::string bytes;
-  for (std::uint64_t i = 0; i < kLengthBytes; ++i) bytes += static_cast<char>(number >> (8 * i) & 0xFF);
-  return bytes;
-}
-
-/// Reads `size` bytes at an offset; fewer if the file ends first.
-std::string bytes_at(int descriptor, std::uint64_t offset, std::uint64_t size) {
-  std::string bytes(size, '\0');
-  std::uint64_t filled = 0;
-  while (filled < size) {
-    const ssize_t got = ::pread(descriptor, &bytes[filled], size - filled, static_cast<off_t>(offset + filled));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    filled += static_cast<std::uint64_t>(got);
-  }
-  bytes.resize(filled);
-  return bytes;
-}
-
-std::uint64_t size_of_file(int descriptor) {
-  struct stat status = {};
-  if (::fstat(descriptor, &status) != 0)
-    throw UsageError(fmt::format("cannot read records from descriptor {}: {}", descriptor, std::strerror(errno)));
-  return static_cast<std::uint64_t>(status.st_size);
-}
-
-}  // namespace
+constexpr std::array<const char*, 10> kFields = {"version",   "task",         "name",  "state", "message",
+                                                 "exit_code", "missing_task", "spent", "used",  "undefined"};
 
 std::string text_of_record(const CaseRecord& record, const std::vector<std::string>& undefined) {
   json spent = json::array();
@@ -132,22 +110,16 @@ std::string text_of_record(const CaseRecord& record, const std::vector<std::stri
     spent.push_back({entry.operation, entry.calls, entry.messages, entry.bytes_sent, entry.bytes_received, entry.rounds,
                      entry.destinations.ranks(), entry.sources.ranks()});
   }
-  const ModelTime& time = record.used.model_time;
-  const json document = {
-      {"version", kVersion},
-      {"task", record.task},
-      {"name", record.name},
-      {"state", name_of_state(record.end)},
-      {"message", record.message.substr(0, kMostTextBytes)},
-      {"exit_code", record.exit_code},
-      {"missing_task", record.missing_task},
-      {"spent", spent},
-      {"flops", record.used.flops},
-      {"peak_bytes", record.used.peak_bytes},
-      {"retained_bytes", record.used.retained_bytes},
-      {"model_time_ps",
-       {{"total", time.total}, {"work", time.work}, {"waiting", time.waiting}, {"overhead", time.overhead}}},
-      {"undefined", undefined}};
+  const json document = {{"version", kVersion},
+                         {"task", record.task},
+                         {"name", record.name},
+                         {"state", name_of_state(record.end)},
+                         {"message", record.message.substr(0, kMostTextBytes)},
+                         {"exit_code", record.exit_code},
+                         {"missing_task", record.missing_task},
+                         {"spent", spent},
+                         {"used", record.used},
+                         {"undefined", undefined}};
   // The message of what was thrown may contain any bytes.
   return document.dump(-1, ' ', true, json::error_handler_t::replace);
 }
@@ -171,12 +143,7 @@ CaseRecord record_from_text(const std::string& text, std::vector<std::string>& u
   if (!exit_code.is_number_integer() || exit_code < 0 || exit_code > 255)
     throw UsageError("its exit code is not an integer from 0 to 255");
   record.exit_code = exit_code.get<int>();
-  const json& time = field_of(document, "model_time_ps");
-  record.used = {
-      count_at(document, "flops"),
-      count_at(document, "peak_bytes"),
-      {count_at(time, "total"), count_at(time, "work"), count_at(time, "waiting"), count_at(time, "overhead")},
-      count_at(document, "retained_bytes")};
+  record.used = used_at(document);
   for (const json& entry : list_at(document, "spent")) record.spent.push_back(ledger_entry_of(entry));
   for (const json& name : list_at(document, "undefined")) {
     if (!name.is_string()) throw UsageError("its 'undefined' has a name that is not a string");
@@ -185,8 +152,10 @@ CaseRecord record_from_text(const std::string& text, std::vector<std::string>& u
   return record;
 }
 
-CaseRecord record_from_bytes(const std::string& blob) {
-  SafetensorsContent content = from_safetensors(blob, "a record", kMaxRecordHeaderBytes);
+}  // namespace
+
+CaseRecord record_from_bytes(const std::string& bytes) {
+  SafetensorsContent content = from_safetensors(bytes, "a record", kMaxRecordHeaderBytes);
   const auto text = content.metadata.find(kRecordKey);
   if (text == content.metadata.end()) throw UsageError("a record without its text");
   std::vector<std::string> undefined;
@@ -207,64 +176,6 @@ std::string bytes_of_record(const CaseRecord& record) {
     }
   }
   return to_safetensors(defined, {{kRecordKey, text_of_record(record, undefined)}});
-}
-
-void write_record(int descriptor, const CaseRecord& record) {
-  const std::string blob = bytes_of_record(record);
-  const int failure = write_fully(descriptor, length_of(blob.size()) + blob);
-  if (failure == 0) return;
-  throw UsageError(fmt::format("cannot write a record to descriptor {}: {}", descriptor, std::strerror(failure)));
-}
-
-RecordsRead read_records(int descriptor, std::uint64_t max_bytes) {
-  RecordsRead read;
-  const std::uint64_t size = size_of_file(descriptor);
-  std::uint64_t offset = 0;
-  const auto refuse = [&](const std::string& reason) {
-    read.broken = fmt::format("record {}: {}", read.records.size() + 1, reason);
-  };
-  while (offset < size && read.broken.empty()) {
-    const std::string length = bytes_at(descriptor, offset, kLengthBytes);
-    std::uint64_t blob_bytes = 0;
-    for (std::size_t i = length.size(); i-- > 0;) blob_bytes = blob_bytes << 8 | static_cast<unsigned char>(length[i]);
-    const std::uint64_t begin = offset + kLengthBytes;
-    if (length.size() < kLengthBytes || begin > size || blob_bytes > size - begin) {
-      refuse(fmt::format("it should have {} bytes, of which the file holds {}", blob_bytes,
-                         begin > size ? 0 : size - begin));
-    } else if (begin > max_bytes || blob_bytes > max_bytes - begin) {
-      refuse(fmt::format("it ends beyond the {} bytes that are read", max_bytes));
-    } else {
-      try {
-        read.records.push_back(record_from_bytes(bytes_at(descriptor, begin, blob_bytes)));
-      } catch (const std::exception& failure) {
-        refuse(message_of(failure));
-      }
-      offset = begin + blob_bytes;
-    }
-  }
-  return read;
-}
-
-RecordFiles::RecordFiles(int num_ranks) {
-  for (int rank = 0; rank < num_ranks; ++rank) {
-    // Not closed on exec: another program inherits it.
-    files_.emplace_back(::memfd_create("records", 0));
-    descriptors_.push_back(files_.back().get());
-    if (descriptors_.back() < 0)
-      throw UsageError(fmt::format("cannot make a file in memory: {}", std::strerror(errno)));
-  }
-}
-
-std::uint64_t RecordFiles::num_bytes() const {
-  std::uint64_t total = 0;
-  for (const int descriptor : descriptors_) total += size_of_file(descriptor);
-  return total;
-}
-
-std::vector<RecordsRead> RecordFiles::read() const {
-  std::vector<RecordsRead> by_rank;
-  for (const int descriptor : descriptors_) by_rank.push_back(read_records(descriptor));
-  return by_rank;
 }
 
 }  // namespace lab

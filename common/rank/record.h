@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "common/base/costs.h"
-#include "common/base/files.h"
 #include "common/base/worth.h"
 #include "common/tensor/tensor_map.h"
 
@@ -25,49 +24,12 @@ struct CaseRecord {
   SeenUse seen;                      ///< filled in by a judge; not part of the record's text
 };
 
-/// A record without its tensors, as JSON in ASCII; its message is cut to 4000 characters.
-std::string text_of_record(const CaseRecord& record, const std::vector<std::string>& undefined);
-
-/// The reverse; names of undefined tensors are added to `undefined`. Each text becomes a single line, as it was written
-/// by untrusted code.
-/// Errors    UsageError: a field is missing, of the wrong type, or unknown
-CaseRecord record_from_text(const std::string& text, std::vector<std::string>& undefined);
-
-/// A record with its tensors, as one file of safetensors.
+/// As one file of safetensors; its message is cut to 4000 characters.
 /// Errors    UsageError: a dtype that safetensors does not have
 std::string bytes_of_record(const CaseRecord& record);
 
-/// The reverse, of bytes that untrusted code wrote.
-/// Errors    UsageError: they are not a record
+/// The reverse, of bytes that untrusted code wrote; each text becomes a single line.
+/// Errors    UsageError: they are not a record: a field is missing, unknown, or of the wrong type
 CaseRecord record_from_bytes(const std::string& bytes);
-
-/// Appends a record to a descriptor (a file in memory that the judge has made).
-/// Errors    UsageError: cannot be written; a dtype that safetensors does not have
-void write_record(int descriptor, const CaseRecord& record);
-
-/// The records that untrusted code wrote to a descriptor: each is checked in full.
-struct RecordsRead {
-  std::vector<CaseRecord> records;  ///< up to the first broken one
-  std::string broken;               ///< what is wrong with what follows; empty: nothing follows
-};
-RecordsRead read_records(int descriptor, std::uint64_t max_bytes = 1u << 30);
-
-/// An unnamed file in memory for each rank's records, inherited by children.
-class RecordFiles {
- public:
-  /// Errors    UsageError: a file cannot be created
-  explicit RecordFiles(int num_ranks);
-
-  /// By rank.
-  const std::vector<int>& descriptors() const { return descriptors_; }
-  /// In all files together.
-  std::uint64_t num_bytes() const;
-  /// By rank.
-  std::vector<RecordsRead> read() const;
-
- private:
-  std::vector<UniqueFd> files_;
-  std::vector<int> descriptors_;
-};
 
 }  // namespace lab

@@ -30,7 +30,7 @@ std::string mebibytes(std::int64_t bytes) {
 
 bool is_suspicious(const RankVerdict& own) {
   const double seconds = own.seen.cpu_seconds - static_cast<double>(own.used.flops) / kSlowestFlopsPerSecond;
-  const auto explained = static_cast<std::int64_t>(kMostUnclaimed * static_cast<double>(own.used.peak_bytes));
+  const auto explained = static_cast<std::int64_t>(kMostUnclaimed * static_cast<double>(own.used.memory.peak_bytes));
   return seconds > kFreeSeconds || own.seen.peak_bytes - kFreeBytes > explained;
 }
 
@@ -45,10 +45,11 @@ std::string contradiction_of(const RankVerdict& own, const RankVerdict& referenc
   }
   const double more_memory = ratio(static_cast<double>(own.seen.peak_bytes),
                                    static_cast<double>(reference.seen.peak_bytes), kFreeBytes / kMostUnclaimed);
-  if (more_memory > kMostUnclaimed * std::max(1.0, claimed_ratio(own.used.peak_bytes, reference.used.peak_bytes))) {
+  if (more_memory >
+      kMostUnclaimed * std::max(1.0, claimed_ratio(own.used.memory.peak_bytes, reference.used.memory.peak_bytes))) {
     return fmt::format("held {} where the reference held {}, but counted {} in tensors where it counted {}",
                        mebibytes(own.seen.peak_bytes), mebibytes(reference.seen.peak_bytes),
-                       mebibytes(own.used.peak_bytes), mebibytes(reference.used.peak_bytes));
+                       mebibytes(own.used.memory.peak_bytes), mebibytes(reference.used.memory.peak_bytes));
   }
   return "";
 }

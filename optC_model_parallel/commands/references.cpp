@@ -37,8 +37,9 @@ void share_record(TrainingRecord& record, const TrainingRun& run, const Dataset&
         parameters[spec.name] = share(parameters[spec.name], spec.shape, training.dtype);
     }
   }
-  const at::Tensor used = share(at::tensor({record.used.flops, record.used.peak_bytes}, at::kLong), {2}, at::kLong);
-  record.used = {used[0].item<std::int64_t>(), used[1].item<std::int64_t>(), {}};
+  const at::Tensor used =
+      share(at::tensor({record.used.flops, record.used.memory.peak_bytes}, at::kLong), {2}, at::kLong);
+  record.used = {used[0].item<std::int64_t>(), {used[1].item<std::int64_t>(), 0}, {}};
   if (num_epochs > 0) record.predictions = share(record.predictions, {data.test.size()}, at::kLong);
 }
 

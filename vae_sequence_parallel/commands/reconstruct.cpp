@@ -111,7 +111,7 @@ void reconstruct(RankRun& run, const StepOptions& options) {
   });
   const std::int64_t peak_bytes = memory.peak_bytes();
   run.note_part(fmt::format("Decoder {}x{}", image.size(-2), image.size(-1)), used,
-                {given.baseline.flops, given.baseline.peak_activation_bytes, {}});
+                {given.baseline.flops, {given.baseline.peak_activation_bytes, 0}, {}});
   image = image.cpu().contiguous();
 
   Case test_case;

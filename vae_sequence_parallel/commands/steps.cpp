@@ -80,7 +80,7 @@ std::string baseline_step(const StepOptions& options, const comm::ReportProgress
   const ResourceUse used = measured_use_of_one_process([&] {
     baseline.image = decoded_within_limit(options, "one process", [&] { return model.decode(latent.z).contiguous(); });
   });
-  baseline.peak_activation_bytes = used.peak_bytes;
+  baseline.peak_activation_bytes = used.memory.peak_bytes;
   baseline.flops = used.flops;
   const at::Tensor picture = to_picture(baseline.image, latent.height, latent.width);
   save_baseline(files, latent, baseline, digest);

@@ -143,7 +143,7 @@ TEST_CASE("a model of seeded weights that are not kept is in memory once") {
   const MemoryScope scope;
   const AutoEncoder model(Weights(source), small_config());
   const std::int64_t bytes = 4 * 1'271'427;
-  CHECK(scope.reading().current_bytes == bytes);
+  CHECK(scope.reading().retained_bytes == bytes);
   // A convolution's weight is copied once, into channels last; the largest is 64 x 64 x 9.
   CHECK(scope.reading().peak_bytes <= bytes + 4 * 64 * 64 * 9);
 }
@@ -169,7 +169,7 @@ TEST_CASE("a loaded model holds one copy, in float32") {
   }
   const MemoryScope scope;
   const auto model = load_model<AutoEncoder>(path, at::kCPU);
-  CHECK(scope.reading().current_bytes == 4 * num_values);
+  CHECK(scope.reading().retained_bytes == 4 * num_values);
   CHECK(scope.reading().peak_bytes == 4 * num_values);
 }
 

@@ -50,10 +50,10 @@ TEST_CASE("a task that is right is one line") {
 
 TEST_CASE("the largest case of which it is known what one process does gets a line about how the ranks shared it") {
   CaseVerdict small = kRight, large = kRight;
-  small.of_one_process = {100, 0, {10'000, 10'000, 0, 0}};
+  small.of_one_process = {100, {}, {10'000, 10'000, 0, 0}};
   large.name = "Large";
-  large.of_one_process = {2000, 80, {200'000, 200'000, 0, 0}};
-  for (RankVerdict& rank : large.ranks) rank.used = {1000, 60, {125'000, 100'000, 20'000, 5'000}};
+  large.of_one_process = {2000, {80, 0}, {200'000, 200'000, 0, 0}};
+  for (RankVerdict& rank : large.ranks) rank.used = {1000, {60, 0}, {125'000, 100'000, 20'000, 5'000}};
   CHECK(check_text(check_of({small, large, kRight})) ==
         "a0.task: 3 of 3 checks right on 2 ranks\n"
         "  Large: speed-up 1.60 of 2 | work 2.00 | waiting 16 % | peak 0.75 of serial\n");

@@ -7,12 +7,14 @@
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <iterator>
 #include <map>
 #include <new>
 #include <nlohmann/json.hpp>
 
+#include "common/base/files.h"
 #include "common/base/stack/student_frame.h"
 #include "common/checks/check_report.h"
 #include "common/checks/tests/small_lab.h"
@@ -85,6 +87,17 @@ TensorMap forgetful_sum(Communicator& comm, const CaseInputs& inputs) {
   kept.push_back(p2p.isend(own, 1 - comm.rank()));
   p2p.recv(theirs, 1 - comm.rank());
   return {{"out", own + theirs}, {"x", own + theirs}};
+}
+
+/// Right results; and writes into whatever files in memory its process has.
+TensorMap spoiling_sum(Communicator& comm, const CaseInputs& inputs) {
+  const TensorMap sum = sum_task().right(comm, inputs);
+  for (int fd = 3; fd < 64; ++fd) {
+    std::error_code none;
+    const std::string link = std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", fd), none).string();
+    if (contains(link, "memfd:results")) CHECK(write_fully(fd, "spoilt") == 0);
+  }
+  return sum;
 }
 
 struct Table {
@@ -252,6 +265,20 @@ TEST_CASE("a check that throws or hangs costs that check, and the task's others 
   CHECK(contains(checks[0].checks[1].failure, "transposed"));
   CHECK(contains(checks[0].checks[3].failure, "deadlock"));
   CHECK_FALSE(checks[0].passed());
+}
+
+TEST_CASE("what is written over a record ends its check, with the rank and what is wrong, and no other check") {
+  Table table;
+  table.add("a0.right", sum_task().right);
+  table.add("a0.spoils", spoiling_sum);
+  table.add("a0.right_again", sum_task().right);
+  const std::vector<TaskOutcome> checks = checks_of(table);
+  REQUIRE(checks.size() == 3);
+  CHECK(checks[0].passed());
+  CHECK_FALSE(checks[1].passed());
+  CAPTURE(checks[1].checks[0].failure);
+  CHECK(contains(checks[1].checks[0].failure, "rank 0: what it has left cannot be read: part "));
+  CHECK(checks[2].passed());
 }
 
 TEST_CASE("a task alone that fails is not run twice") {

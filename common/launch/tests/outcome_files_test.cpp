@@ -1,5 +1,7 @@
 #include "common/launch/outcome_files.h"
 
+#include <unistd.h>
+
 #include <cmath>
 #include <limits>
 
@@ -31,8 +33,8 @@ std::vector<RankOutcome> two_outcomes() {
 }
 
 TEST_CASE("outcomes: what ranks return is the same in another process, to the bit") {
-  const std::vector<RankOutcome> read = outcomes_from_bytes(bytes_of_outcomes(two_outcomes()));
-  REQUIRE(read.size() == 2);
+  std::vector<RankOutcome> read;
+  for (const RankOutcome& outcome : two_outcomes()) read.push_back(outcome_from_bytes(bytes_of_outcome(outcome)));
   CHECK(read[0].tensors.at("a/b").equal(at::arange(3)));
   CHECK(read[0].tensors.at("empty").sizes() == at::IntArrayRef{0, 2});
   CHECK(read[0].exit_code == ExitCode::kMismatch);
@@ -56,27 +58,63 @@ TEST_CASE("outcomes: what ranks return is the same in another process, to the bi
   CHECK(read[1].failure->task == "a9.allreduce");
 }
 
-TEST_CASE("outcomes: a file that is not complete holds none") {
+LeftInFile left_of(std::string_view bytes, std::uint64_t max_bytes = 1 << 30) {
+  const MemoryFile file("part");
+  REQUIRE(write_fully(file.fd(), bytes) == 0);
+  return load_outcomes(file.fd(), max_bytes);
+}
+
+TEST_CASE("outcomes: what is kept is there by rank, also where the outcome is not, or not complete") {
   const MemoryFile whole("whole");
-  save_outcomes(whole.fd(), two_outcomes());
-  CHECK(load_outcomes(whole.fd()).size() == 2);
+  std::vector<RankOutcome> outcomes = two_outcomes();
+  outcomes[0].kept_in = whole.fd();
+  outcomes[0].keep("one");
+  outcomes[0].keep(std::string("\0two", 4));
+  const std::size_t num_kept = bytes_of(whole.fd()).size();
+  outcomes[1].keep("other");
+  for (const RankOutcome& outcome : outcomes) save_outcome(whole.fd(), outcome);
+  const LeftInFile left = load_outcomes(whole.fd());
+  CHECK(left.broken.empty());
+  REQUIRE(left.ranks.size() == 2);
+  CHECK(left.ranks.at(0).kept == std::vector<std::string>{"one", std::string("\0two", 4)});
+  CHECK(left.ranks.at(5).kept == std::vector<std::string>{"other"});
+  CHECK(left.ranks.at(0).outcome->exit_code == ExitCode::kMismatch);
   const std::string bytes = bytes_of(whole.fd());
-  for (std::size_t size = 0; size < bytes.size(); ++size) {
-    const MemoryFile part("part");
-    REQUIRE(write_fully(part.fd(), std::string_view(bytes).substr(0, size)) == 0);
-    CHECK(load_outcomes(part.fd()).empty());
+  for (std::size_t size = num_kept; size < bytes.size(); ++size) {
+    const LeftInFile part = left_of(std::string_view(bytes).substr(0, size));
+    const auto last = part.ranks.find(5);
+    CHECK((last == part.ranks.end() || !last->second.outcome));
+    CHECK((part.broken.empty() || testing::contains(part.broken, "it should have")));
+    CHECK(part.ranks.at(0).kept.size() == 2);
   }
 }
 
+TEST_CASE("outcomes: lengths that lie are refused before they are believed, and a file of a petabyte costs nothing") {
+  CHECK(
+      testing::contains(left_of(std::string(16, '\xFF')).broken, "part 1: it should have 18446744073709551615 bytes"));
+  CHECK(testing::contains(left_of("short").broken, "part 1: it should have 0 bytes"));
+  const MemoryFile one("one");
+  keep_in_file(one.fd(), 0, "twelve bytes");
+  const std::string bytes = bytes_of(one.fd());
+  CHECK(testing::contains(left_of(bytes + bytes, bytes.size() + 20).broken, "part 2: it ends beyond the"));
+  CHECK(testing::contains(testing::message_of([] { keep_in_file(-1, 0, "x"); }), "cannot pass on a rank's results"));
+  CHECK(testing::contains(load_outcomes(-1).broken, "it cannot be read"));
+  const MemoryFile large("large");
+  const std::uint64_t header[2] = {std::uint64_t{1} << 49, 0};
+  REQUIRE(write_fully(large.fd(), {reinterpret_cast<const char*>(header), sizeof(header)}) == 0);
+  REQUIRE(::ftruncate(large.fd(), std::int64_t{1} << 50) == 0);
+  CHECK(testing::contains(load_outcomes(large.fd()).broken, "it ends beyond the"));
+}
+
 TEST_CASE("outcomes: bytes that are not outcomes are refused, with the field that is wrong") {
-  CHECK_THROWS_AS(outcomes_from_bytes("{}"), UsageError);
-  const std::string right = bytes_of_outcomes(two_outcomes());
+  CHECK_THROWS_AS(outcome_from_bytes("{}"), UsageError);
+  const std::string right = bytes_of_outcome(two_outcomes()[0]);
   const auto refused_with = [&](const std::string& text, const std::string& other) {
     std::string wrong = right;
     wrong.replace(wrong.find(text), text.size(), other);
-    return testing::message_of([&] { outcomes_from_bytes(wrong); });
+    return testing::message_of([&] { outcome_from_bytes(wrong); });
   };
-  CHECK(testing::contains(refused_with("crashed_rank", "crashed_hank"), "key 'crashed_rank' not found"));
+  CHECK(testing::contains(refused_with("exit_code\\\"", "exit_mode\\\""), "key 'exit_code' not found"));
   CHECK(testing::contains(refused_with("exit_code\\\":1", "exit_code\\\":x"),
                           "what a rank's process has left cannot be read"));
   CHECK(testing::contains(refused_with("18446744073709551615", "18446744073709551.15"), "not such an integer"));

@@ -56,7 +56,7 @@ TEST_CASE("sim: each rank's tensors are charged to that rank") {
     comm.collectives().barrier();
     const at::Tensor after = at::zeros({1000 * (comm.rank() + 1)});
     comm.collectives().barrier();
-    return TensorMap{{"current", at::full({1}, scope.reading().current_bytes)}};
+    return TensorMap{{"current", at::full({1}, scope.reading().retained_bytes)}};
   });
   REQUIRE_FALSE(outcome.failure);
   for (int rank = 0; rank < 3; ++rank) {

@@ -23,7 +23,7 @@ lab::log::RankReport sample_rank() {
   report.peak_tensor_bytes = 1ll << 40;
   report.flops = (1ll << 60) + 1;
   report.model_time_ps = {(1ll << 61) + 1, 2, 3, 4};
-  report.parts.push_back({"Pipeline \"1f1b\"", {5, 6, {7, 8, 9, 10}}, {11, 12, {13, 14, 15, 16}}});
+  report.parts.push_back({"Pipeline \"1f1b\"", {5, {6, 0}, {7, 8, 9, 10}}, {11, {12, 0}, {13, 14, 15, 16}}});
   return report;
 }
 
@@ -40,7 +40,7 @@ void check_same(const lab::log::RankReport& a, const lab::log::RankReport& b) {
     CHECK(a.parts[i].name == b.parts[i].name);
     CHECK(a.parts[i].used.flops == b.parts[i].used.flops);
     CHECK(a.parts[i].used.model_time == b.parts[i].used.model_time);
-    CHECK(a.parts[i].of_one_process.peak_bytes == b.parts[i].of_one_process.peak_bytes);
+    CHECK(a.parts[i].of_one_process.memory.peak_bytes == b.parts[i].of_one_process.memory.peak_bytes);
     CHECK(a.parts[i].of_one_process.model_time == b.parts[i].of_one_process.model_time);
   }
   CHECK(lab::log::to_json(a) == lab::log::to_json(b));

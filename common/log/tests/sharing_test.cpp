@@ -9,17 +9,17 @@ using lab::log::RankReport;
 
 /// Two ranks of four that compute, one that computes twice as much, and one that does nothing.
 std::vector<ResourceUse> four_ranks() {
-  return {{1000, 40, {2'000'000, 1'000'000, 900'000, 100'000}},
-          {1000, 40, {2'000'000, 1'000'000, 900'000, 100'000}},
-          {2000, 80, {2'500'000, 2'000'000, 500'000, 0}},
-          {0, 10, {100'000, 0, 100'000, 0}}};
+  return {{1000, {40, 0}, {2'000'000, 1'000'000, 900'000, 100'000}},
+          {1000, {40, 0}, {2'000'000, 1'000'000, 900'000, 100'000}},
+          {2000, {80, 0}, {2'500'000, 2'000'000, 500'000, 0}},
+          {0, {10, 0}, {100'000, 0, 100'000, 0}}};
 }
 
 }  // namespace
 
 TEST_CASE("sharing: the slowest rank decides the speed-up, the busiest one the work") {
   const lab::log::Sharing sharing =
-      lab::log::sharing_of("Part", four_ranks(), {4000, 100, {4'000'000, 4'000'000, 0, 0}});
+      lab::log::sharing_of("Part", four_ranks(), {4000, {100, 0}, {4'000'000, 4'000'000, 0, 0}});
   CHECK(sharing.num_ranks == 4);
   CHECK(sharing.speed_up == doctest::Approx(1.6));
   CHECK(sharing.work == doctest::Approx(2));
@@ -31,16 +31,16 @@ TEST_CASE("sharing: the slowest rank decides the speed-up, the busiest one the w
 TEST_CASE("sharing: what is not known is left out") {
   lab::log::Sharing sharing = lab::log::sharing_of("Part", four_ranks(), {});
   CHECK(lab::log::text_of(sharing) == "model time 0.0025 ms | waiting 58 %");
-  sharing = lab::log::sharing_of("Part", four_ranks(), {4000, 0, {4'000'000, 4'000'000, 0, 0}});
+  sharing = lab::log::sharing_of("Part", four_ranks(), {4000, {0, 0}, {4'000'000, 4'000'000, 0, 0}});
   CHECK(lab::log::text_of(sharing) == "speed-up 1.60 of 4 | work 2.00 | waiting 58 %");
   CHECK(lab::log::text_of(lab::log::sharing_of("Nothing", {{}, {}}, {})) == "model time 0 ms | waiting 0 %");
 }
 
 TEST_CASE("sharing: parts are put together by name, and need every rank") {
   std::vector<RankReport> ranks(2);
-  ranks[0].parts = {{"First", {10, 0, {1000, 1000, 0, 0}}, {20, 0, {2000, 2000, 0, 0}}}, {"Lone", {}, {}}};
+  ranks[0].parts = {{"First", {10, {0, 0}, {1000, 1000, 0, 0}}, {20, {0, 0}, {2000, 2000, 0, 0}}}, {"Lone", {}, {}}};
   ranks[0].parts.push_back(ranks[0].parts.front());  // the same once more, as with --repeat
-  ranks[1].parts = {{"Other", {}, {}}, {"First", {20, 0, {2000, 2000, 0, 0}}, {20, 0, {2000, 2000, 0, 0}}}};
+  ranks[1].parts = {{"Other", {}, {}}, {"First", {20, {0, 0}, {2000, 2000, 0, 0}}, {20, {0, 0}, {2000, 2000, 0, 0}}}};
   const std::vector<lab::log::Sharing> all = lab::log::sharing_of(ranks);
   REQUIRE(all.size() == 1);
   CHECK(all[0].name == "First");

@@ -1,9 +1,5 @@
 #include "common/rank/record.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include "common/base/files.h"
 #include "common/tensor/files/safetensors.h"
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
@@ -22,34 +18,18 @@ CaseRecord some_record() {
   record.spent = {{"a0.double", 1, 2, 300, 400, 5}, {"all_reduce", 6, 0, ~std::uint64_t{0}, 0, 0}};
   for (const int rank : {2, 70}) record.spent[0].destinations.add(rank);
   record.spent[0].sources.add(1);
-  record.used = {std::int64_t{1} << 40, 4096, {(std::int64_t{1} << 60) + 1, 2, 3, 4}, 96};
+  record.used = {std::int64_t{1} << 40, {4096, 96}, {(std::int64_t{1} << 60) + 1, 2, 3, 4}};
   return record;
 }
 
-std::string little_endian_length(std::uint64_t number) {
-  std::string bytes;
-  for (int i = 0; i < 8; ++i) bytes += static_cast<char>(number >> (8 * i) & 0xFF);
-  return bytes;
+/// Why bytes that a hostile rank wrote are no record.
+std::string refusal_of(const std::string& bytes) {
+  return message_of<UsageError>([&] { record_from_bytes(bytes); });
 }
 
-RecordsRead read_bytes_as_records(const std::string& bytes, std::uint64_t max_bytes = 1u << 30) {
-  const RecordFiles file(1);
-  REQUIRE(write_fully(file.descriptors()[0], bytes) == 0);
-  return read_records(file.descriptors()[0], max_bytes);
-}
-
-std::string bytes_of(const CaseRecord& record) {
-  const RecordFiles file(1);
-  write_record(file.descriptors()[0], record);
-  std::string bytes(static_cast<std::size_t>(::lseek(file.descriptors()[0], 0, SEEK_END)), '\0');
-  REQUIRE(::pread(file.descriptors()[0], bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
-  return bytes;
-}
-
-/// A record with the text that a hostile rank wrote.
+/// A record with this text.
 std::string with_text(const std::string& text) {
-  const std::string blob = to_safetensors({}, {{"record", text}});
-  return little_endian_length(blob.size()) + blob;
+  return to_safetensors({}, {{"record", text}});
 }
 
 std::string replaced(std::string text, const std::string& part, const std::string& other) {
@@ -58,8 +38,7 @@ std::string replaced(std::string text, const std::string& part, const std::strin
   return text.replace(at, part.size(), other);
 }
 
-TEST_CASE("records come back as they were written, in order") {
-  const RecordFiles file(1);
+TEST_CASE("records come back as they were written") {
   CaseRecord todo;
   todo.task = "a0.other";
   todo.name = "Other";
@@ -67,12 +46,8 @@ TEST_CASE("records come back as they were written, in order") {
   todo.message = "two\nlines, and bytes that are no text: \xFF";
   todo.exit_code = 3;
   todo.missing_task = "a0.double";
-  write_record(file.descriptors()[0], some_record());
-  write_record(file.descriptors()[0], todo);
-  const RecordsRead read = read_records(file.descriptors()[0]);
-  CHECK(read.broken.empty());
-  REQUIRE(read.records.size() == 2);
-  const CaseRecord& first = read.records[0];
+  const CaseRecord first = record_from_bytes(bytes_of_record(some_record()));
+  const CaseRecord second = record_from_bytes(bytes_of_record(todo));
   CHECK(first.task == "a0.double");
   CHECK(first.name == "Double");
   CHECK(first.end == CaseEnd::kReturned);
@@ -89,11 +64,10 @@ TEST_CASE("records come back as they were written, in order") {
   CHECK(first.spent[0].sources.ranks() == std::vector<int>{1});
   CHECK(first.spent[1].sources.ranks().empty());
   CHECK(first.used.flops == std::int64_t{1} << 40);
-  CHECK(first.used.peak_bytes == 4096);
-  CHECK(first.used.retained_bytes == 96);
+  CHECK(first.used.memory.peak_bytes == 4096);
+  CHECK(first.used.memory.retained_bytes == 96);
   CHECK(first.used.model_time == ModelTime{(std::int64_t{1} << 60) + 1, 2, 3, 4});
   CHECK(first.spent[1].bytes_sent == ~std::uint64_t{0});
-  const CaseRecord& second = read.records[1];
   CHECK(second.end == CaseEnd::kNotImplemented);
   CHECK(second.message == "two lines, and bytes that are no text: \xEF\xBF\xBD");
   CHECK(second.exit_code == 3);
@@ -104,58 +78,27 @@ TEST_CASE("tensors on strides, and those that require a gradient, are written as
   CaseRecord record = some_record();
   record.results["out"] = at::arange(6, at::kDouble).view({2, 3}).t();
   record.results["leaf"] = at::ones({2}).requires_grad_();
-  const RecordsRead read = read_bytes_as_records(bytes_of(record));
-  REQUIRE(read.records.size() == 1);
-  CHECK(at::equal(read.records[0].results.at("out"), record.results["out"]));
-  CHECK(at::equal(read.records[0].results.at("leaf"), at::ones({2})));
+  const CaseRecord read = record_from_bytes(bytes_of_record(record));
+  CHECK(at::equal(read.results.at("out"), record.results["out"]));
+  CHECK(at::equal(read.results.at("leaf"), at::ones({2})));
 }
 
-TEST_CASE("a record that cannot be written says why, and nothing of it is") {
+TEST_CASE("a record that cannot be written says why") {
   CaseRecord complex = some_record();
   complex.results["out"] = at::zeros({2}, at::kComplexFloat);
-  const RecordFiles file(1);
-  CHECK(contains(message_of([&] { write_record(file.descriptors()[0], complex); }), "\"out\" is complex64"));
-  CHECK(read_records(file.descriptors()[0]).records.empty());
-  CHECK(contains(message_of([] { write_record(-1, some_record()); }), "cannot write a record to descriptor -1"));
-  CHECK(contains(message_of([] { read_records(-1); }), "cannot read records from descriptor -1"));
+  CHECK(contains(message_of([&] { bytes_of_record(complex); }), "\"out\" is complex64"));
 }
 
-TEST_CASE("a file that is cut anywhere gives the records before the cut, and says what follows") {
-  const std::string one = bytes_of(some_record());
-  for (std::size_t size = 1; size < one.size(); size += 7) {
-    const RecordsRead read = read_bytes_as_records(one + one.substr(0, size));
-    CAPTURE(size);
-    CHECK(read.records.size() == 1);
-    CHECK(contains(read.broken, "record 2: it should have"));
-  }
-  CHECK(read_bytes_as_records("").broken.empty());
-}
-
-TEST_CASE("lengths that lie are refused before they are believed") {
-  CHECK(contains(read_bytes_as_records(std::string(8, '\xFF')).broken, "18446744073709551615 bytes"));
-  CHECK(contains(read_bytes_as_records(little_endian_length(0)).broken, "it has 0 bytes, expected at least 8"));
-  const std::string one = bytes_of(some_record());
-  CHECK(
-      contains(read_bytes_as_records(little_endian_length(9) + std::string(9, 'x')).broken, "its header should have"));
-  const RecordsRead beyond = read_bytes_as_records(one + one, one.size() + 20);
-  CHECK(beyond.records.size() == 1);
-  CHECK(contains(beyond.broken, "it ends beyond the"));
-}
-
-TEST_CASE("a file of a petabyte without a byte in it costs nothing to refuse") {
-  const RecordFiles file(1);
-  REQUIRE(write_fully(file.descriptors()[0], little_endian_length(std::uint64_t{1} << 49)) == 0);
-  REQUIRE(::ftruncate(file.descriptors()[0], std::int64_t{1} << 50) == 0);
-  CHECK(contains(read_records(file.descriptors()[0]).broken, "it ends beyond the 1073741824 bytes that are read"));
+TEST_CASE("a record that is cut anywhere is refused") {
+  const std::string whole = bytes_of_record(some_record());
+  for (std::size_t size = 0; size < whole.size(); size += 7) CHECK_FALSE(refusal_of(whole.substr(0, size)).empty());
 }
 
 TEST_CASE("a text that is not as it should be is refused, whatever is wrong with it") {
-  const std::string good = text_of_record(some_record(), {"x.grad"});
-  CHECK(read_bytes_as_records(with_text(good)).broken.empty());
+  const std::string good = from_safetensors(bytes_of_record(some_record()), "a record").metadata.at("record");
+  CHECK(record_from_bytes(with_text(good)).name == "Double");
   const auto refusal = [&](const std::string& part, const std::string& other) {
-    const RecordsRead read = read_bytes_as_records(with_text(replaced(good, part, other)));
-    CHECK(read.records.empty());
-    return read.broken;
+    return refusal_of(with_text(replaced(good, part, other)));
   };
   CHECK(contains(refusal("\"returned\"", "\"passed\""), "its state is unknown: 'passed'"));
   CHECK(contains(refusal("\"returned\"", "7"), "its 'state' is not a string"));
@@ -168,24 +111,26 @@ TEST_CASE("a text that is not as it should be is refused, whatever is wrong with
   CHECK(contains(refusal("300,", ""), "its ledger has an entry"));
   CHECK(contains(refusal("[2,70]", "[2,-1]"), "its ledger has a rank"));
   CHECK(contains(refusal("[2,70]", "2"), "its ledger has ranks"));
-  CHECK(contains(refusal("\"peak_bytes\":4096", "\"peak_bytes\":-1"), "its 'peak_bytes'"));
-  CHECK(contains(refusal("\"peak_bytes\":4096", "\"peak_bytes\":1e300"), "its 'peak_bytes'"));
+  CHECK(contains(refusal("_tensor_bytes\":4096", "_tensor_bytes\":-1"),
+                 "its 'used' is not what a rank uses: -1 is below 0"));
+  CHECK(contains(refusal("_tensor_bytes\":4096", "_tensor_bytes\":1e300"),
+                 "its 'used' is not what a rank uses: 1e+300 is not such an integer"));
   CHECK(contains(refusal("\"spent\":[", "\"spent\":7,\"undefined\":["), "its 'spent' is not a list"));
   CHECK(contains(refusal("\"message\"", "\"messages\""), "it has an unknown field 'messages'"));
   CHECK(contains(refusal("\"message\":\"\",", ""), "it has no 'message'"));
   CHECK(contains(refusal("\"version\":1", "\"version\":2"), "its version is 2, expected 1"));
   CHECK(contains(refusal(",\"version\":1", ""), "it has no 'version'"));
   CHECK(contains(refusal("[\"x.grad\"]", "[[]]"), "its 'undefined'"));
-  CHECK(contains(read_bytes_as_records(with_text(std::string(100000, '['))).broken, "its text is not valid JSON"));
-  CHECK(contains(read_bytes_as_records(with_text("[]")).broken, "it has no 'version'"));
-  const std::string blob = to_safetensors({{"out", at::zeros({2})}});
-  CHECK(contains(read_bytes_as_records(little_endian_length(blob.size()) + blob).broken, "without its text"));
+  CHECK(contains(refusal_of(with_text(std::string(100000, '['))), "its text is not valid JSON"));
+  CHECK(contains(refusal_of(with_text("[]")), "it has no 'version'"));
+  CHECK(contains(refusal_of(to_safetensors({{"out", at::zeros({2})}})), "without its text"));
 }
 
 TEST_CASE("shapes and headers that lie are refused by the tensors' own checks") {
   const auto refusal = [](const std::string& header) {
-    const std::string blob = little_endian_length(header.size()) + header;
-    return read_bytes_as_records(little_endian_length(blob.size()) + blob).broken;
+    std::string length(8, '\0');
+    for (std::size_t i = 0; i < 4; ++i) length[i] = static_cast<char>(header.size() >> (8 * i) & 0xFF);
+    return refusal_of(length + header);
   };
   CHECK(contains(refusal(R"({"x":{"dtype":"F32","shape":[1099511627776],"data_offsets":[0,4398046511104]}})"),
                  "lies at bytes 0 to 4398046511104"));
@@ -197,11 +142,15 @@ TEST_CASE("shapes and headers that lie are refused by the tensors' own checks") 
 }
 
 TEST_CASE("one changed byte anywhere never ends the reader") {
-  const std::string good = bytes_of(some_record());
+  const std::string good = bytes_of_record(some_record());
   for (std::size_t at = 0; at < good.size(); ++at) {
     std::string bad = good;
     bad[at] = static_cast<char>(bad[at] ^ 0x41);
-    CHECK(read_bytes_as_records(bad).records.size() <= 1);
+    try {
+      record_from_bytes(bad);
+    } catch (const UsageError&) {
+      // so it was found to be wrong
+    }
   }
 }
 

@@ -197,8 +197,8 @@ MemoryScope::~MemoryScope() {
   account_->let_go();
 }
 
-MeterReading MemoryScope::reading() const {
-  return {account_->current_bytes(), account_->peak_bytes()};
+MemoryUse MemoryScope::reading() const {
+  return {account_->peak_bytes(), account_->current_bytes()};
 }
 
 void MemoryScope::reset_peak() {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "common/base/costs.h"
 #include "common/base/errors.h"
 
 namespace lab {
@@ -12,11 +13,6 @@ class MemoryAccount;
 /// An allocation that a MemoryScope with a limit refused. Nothing was allocated.
 struct MemoryLimitError : UsageError {
   using UsageError::UsageError;
-};
-
-struct MeterReading {
-  int64_t current_bytes = 0;
-  int64_t peak_bytes = 0;
 };
 
 /// Counts the bytes of CPU tensors from now on, in the scopes below. Tensors created before are not counted.
@@ -35,7 +31,7 @@ void set_memory_owner(MemoryAccount* owner);
 /// scope's end. Allocations in a scope inside another one count in both.
 /// Call      created and destroyed on one thread, last created first destroyed; one per rank
 /// Errors    ContractError: the meter is not installed
-/// Example   MemoryScope scope; at::empty({256}); scope.reading(): current 0, peak 1024 bytes
+/// Example   MemoryScope scope; at::empty({256}); scope.reading(): 0 bytes retained, peak 1024
 class MemoryScope {
  public:
   static constexpr std::int64_t kAnyBytes = std::numeric_limits<std::int64_t>::max();
@@ -51,7 +47,7 @@ class MemoryScope {
   MemoryScope& operator=(const MemoryScope&) = delete;
 
   /// Call      on any thread
-  MeterReading reading() const;
+  MemoryUse reading() const;
 
   /// Resets the peak to what is held now.
   void reset_peak();

@@ -32,7 +32,7 @@ std::int64_t PeakMemory::peak_bytes() const {
 }
 
 std::int64_t PeakMemory::held_bytes() const {
-  if (state_->scope) return state_->scope->reading().current_bytes;
+  if (state_->scope) return state_->scope->reading().retained_bytes;
   return read_cuda_memory(state_->device.index()).current_bytes - state_->before_bytes;
 }
 

@@ -22,23 +22,23 @@ TEST_CASE("memory meter: before it is installed a scope is refused; tensors from
   lab::install_memory_meter();
   lab::MemoryScope scope;
   CHECK(before.sum().item<float>() == 1000);
-  const int64_t current = scope.reading().current_bytes;
+  const int64_t current = scope.reading().retained_bytes;
   before = at::Tensor();
-  CHECK(scope.reading().current_bytes == current);
+  CHECK(scope.reading().retained_bytes == current);
 }
 
 TEST_CASE("memory meter: current and peak are the tensors' bytes, exactly") {
   lab::install_memory_meter();
   lab::MemoryScope scope;
-  CHECK(scope.reading().current_bytes == 0);
+  CHECK(scope.reading().retained_bytes == 0);
   at::Tensor a = at::empty({1000});
   at::Tensor b = at::empty({500}, at::kDouble);
-  CHECK(scope.reading().current_bytes == 8000);
+  CHECK(scope.reading().retained_bytes == 8000);
   a = at::Tensor();
-  CHECK(scope.reading().current_bytes == 4000);
+  CHECK(scope.reading().retained_bytes == 4000);
   CHECK(scope.reading().peak_bytes == 8000);
   const at::Tensor c = at::empty({3}, at::kByte);
-  CHECK(scope.reading().current_bytes == 4003);
+  CHECK(scope.reading().retained_bytes == 4003);
   CHECK(scope.reading().peak_bytes == 8000);
   scope.reset_peak();
   CHECK(scope.reading().peak_bytes == 4003);
@@ -50,7 +50,7 @@ TEST_CASE("memory meter: temporaries raise the peak; views and from_blob cost no
   at::Tensor a = at::zeros({256});
   scope.reset_peak();
   a = (a + a) * a;
-  CHECK(scope.reading().current_bytes == 1024);
+  CHECK(scope.reading().retained_bytes == 1024);
   CHECK(scope.reading().peak_bytes == 3072);
   scope.reset_peak();
   const at::Tensor view = a.view({16, 16}).t();
@@ -63,13 +63,13 @@ TEST_CASE("memory meter: an empty tensor costs nothing, and storage can grow") {
   lab::install_memory_meter();
   lab::MemoryScope scope;
   at::Tensor tensor = at::empty({0});
-  CHECK(scope.reading().current_bytes == 0);
+  CHECK(scope.reading().retained_bytes == 0);
   tensor.resize_({100});
-  CHECK(scope.reading().current_bytes == 400);
+  CHECK(scope.reading().retained_bytes == 400);
   tensor.fill_(3);
   tensor.resize_({200});
   CHECK(tensor.slice(0, 0, 100).sum().item<float>() == 300);
-  CHECK(scope.reading().current_bytes == 800);
+  CHECK(scope.reading().retained_bytes == 800);
 }
 
 TEST_CASE("memory meter: blocks are as aligned as LibTorch's own") {
@@ -84,7 +84,7 @@ TEST_CASE("memory meter: blocks are as aligned as LibTorch's own") {
 TEST_CASE("memory meter: threads are counted separately, even when they run at once") {
   lab::install_memory_meter();
   lab::MemoryScope mine;
-  std::vector<lab::MeterReading> readings(4);
+  std::vector<lab::MemoryUse> readings(4);
   std::vector<std::thread> ranks;
   for (size_t rank = 0; rank < readings.size(); ++rank) {
     ranks.emplace_back([rank, &readings] {
@@ -98,7 +98,7 @@ TEST_CASE("memory meter: threads are counted separately, even when they run at o
   }
   for (std::thread& rank : ranks) rank.join();
   for (size_t rank = 0; rank < readings.size(); ++rank) {
-    CHECK(readings[rank].current_bytes == 0);
+    CHECK(readings[rank].retained_bytes == 0);
     CHECK(readings[rank].peak_bytes == static_cast<int64_t>(8 * (rank + 1) + 100));
   }
   CHECK(mine.reading().peak_bytes == 0);
@@ -108,15 +108,15 @@ TEST_CASE("memory meter: a free on another thread is charged to the owner") {
   lab::install_memory_meter();
   lab::MemoryScope mine;
   at::Tensor tensor = at::empty({1000});
-  lab::MeterReading other;
+  lab::MemoryUse other;
   std::thread([&] {
     lab::MemoryScope scope;
     tensor = at::Tensor();
     other = scope.reading();
   }).join();
-  CHECK(mine.reading().current_bytes == 0);
+  CHECK(mine.reading().retained_bytes == 0);
   CHECK(mine.reading().peak_bytes == 4000);
-  CHECK(other.current_bytes == 0);
+  CHECK(other.retained_bytes == 0);
 }
 
 TEST_CASE("memory meter: a tensor may outlive its scope and its thread") {
@@ -128,9 +128,9 @@ TEST_CASE("memory meter: a tensor may outlive its scope and its thread") {
   }).join();
   lab::MemoryScope mine;
   CHECK(survivor.sum().item<float>() == 10);
-  const int64_t before = mine.reading().current_bytes;
+  const int64_t before = mine.reading().retained_bytes;
   survivor = at::Tensor();
-  CHECK(mine.reading().current_bytes == before);
+  CHECK(mine.reading().retained_bytes == before);
 }
 
 TEST_CASE("memory meter: an inner scope counts in the outer one, also after its end") {
@@ -141,15 +141,15 @@ TEST_CASE("memory meter: an inner scope counts in the outer one, also after its 
   {
     lab::MemoryScope inner;
     b = at::empty({50}, at::kByte);
-    CHECK(inner.reading().current_bytes == 50);
-    CHECK(outer.reading().current_bytes == 150);
+    CHECK(inner.reading().retained_bytes == 50);
+    CHECK(outer.reading().retained_bytes == 150);
   }
-  CHECK(outer.reading().current_bytes == 150);
+  CHECK(outer.reading().retained_bytes == 150);
   b = at::Tensor();
-  CHECK(outer.reading().current_bytes == 100);
+  CHECK(outer.reading().retained_bytes == 100);
   CHECK(outer.reading().peak_bytes == 150);
   const at::Tensor c = at::empty({7}, at::kByte);
-  CHECK(outer.reading().current_bytes == 107);
+  CHECK(outer.reading().retained_bytes == 107);
 }
 
 TEST_CASE("memory meter: a tensor of an inner scope may outlive both scopes") {
@@ -176,16 +176,16 @@ TEST_CASE("memory meter: the raw interface, which convolutions use") {
   lab::MemoryScope scope;
   void* block = c10::GetCPUAllocator()->raw_allocate(128);
   std::memset(block, 1, 128);
-  CHECK(scope.reading().current_bytes == 128);
+  CHECK(scope.reading().retained_bytes == 128);
   c10::GetCPUAllocator()->raw_deallocate(block);
-  CHECK(scope.reading().current_bytes == 0);
+  CHECK(scope.reading().retained_bytes == 0);
   const at::Tensor picture = at::ones({1, 8, 32, 32});
   const at::Tensor kernel = at::ones({16, 8, 3, 3});
   scope.reset_peak();
-  const int64_t before = scope.reading().current_bytes;
+  const int64_t before = scope.reading().retained_bytes;
   const at::Tensor result = at::conv2d(picture, kernel, {}, 1, 1);
   CHECK(result[0][0][5][5].item<float>() == 72);
-  CHECK(scope.reading().current_bytes == before + 16 * 32 * 32 * 4);
+  CHECK(scope.reading().retained_bytes == before + 16 * 32 * 32 * 4);
 }
 
 TEST_CASE("memory meter: a scope with a limit refuses what it cannot hold, and nothing is held of it") {
@@ -194,7 +194,7 @@ TEST_CASE("memory meter: a scope with a limit refuses what it cannot hold, and n
   const at::Tensor first = at::empty({512});
   CHECK_THROWS_WITH_AS(at::empty({513}), "cannot allocate 0.0 MB: 0.0 MB of tensors are held, at most 0.0 MB may be",
                        lab::MemoryLimitError);
-  CHECK(limited.reading().current_bytes == 2048);
+  CHECK(limited.reading().retained_bytes == 2048);
   CHECK(at::empty({512}).numel() == 512);
   {
     const lab::MemoryScope inner;
@@ -202,7 +202,7 @@ TEST_CASE("memory meter: a scope with a limit refuses what it cannot hold, and n
     const lab::UnchargedScope elsewhere;
     CHECK(at::empty({100000}).numel() == 100000);
   }
-  CHECK(limited.reading().current_bytes == 2048);
+  CHECK(limited.reading().retained_bytes == 2048);
 }
 
 TEST_CASE("memory meter: unwritten tensors are NaN in a scope that asks for it, and in scopes inside it") {

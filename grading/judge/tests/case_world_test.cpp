@@ -89,8 +89,8 @@ TEST_CASE("what a rank uses is seen, whatever it counts") {
   const CaseRecord honest = record_of(0, unseen), busy = record_of(1, unseen);
   CHECK(busy.seen.cpu_seconds > 0.9);
   CHECK(busy.seen.peak_bytes > (190 << 20));
-  CHECK(busy.used.peak_bytes < 1000);
-  CHECK(busy.used.peak_bytes >= 24);
+  CHECK(busy.used.memory.peak_bytes < 1000);
+  CHECK(busy.used.memory.peak_bytes >= 24);
   CHECK(busy.used.flops == 3);  // three elements are doubled
   CHECK(honest.seen.cpu_seconds < 0.5);
   CHECK(honest.seen.peak_bytes < (64 << 20));

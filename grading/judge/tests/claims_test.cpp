@@ -10,7 +10,7 @@ constexpr std::int64_t kMebibyte = 1 << 20;
 
 RankVerdict use(double cpu_seconds, std::int64_t seen_mebibytes, std::int64_t flops, std::int64_t claimed_mebibytes) {
   RankVerdict rank{CaseEnd::kReturned, Worth::kPassed};
-  rank.used = {flops, claimed_mebibytes * kMebibyte, {}, 0};
+  rank.used = {flops, {claimed_mebibytes * kMebibyte, 0}, {}};
   rank.seen = {cpu_seconds, seen_mebibytes * kMebibyte};
   return rank;
 }

@@ -127,8 +127,8 @@ verdict "$([[ $commands ]] && ! grep -qv -- "$options" <<<"$commands" && ! grep 
 # Before main begins, and from inside: neither reaches the judge.
 submit a4_data_tensor
 printf '#include <cstdlib>\nnamespace { const int kGone = (std::_Exit(0), 0); }\n' >>"$a4/row_parallel.cpp"
-printf 'namespace lab { struct CaseRecord; void write_record(int, const CaseRecord&); }\n' >>"$a4/column_parallel.cpp"
-printf 'void cheat(const lab::CaseRecord& record) { lab::write_record(3, record); }\n' >>"$a4/column_parallel.cpp"
+printf 'namespace lab { struct CaseRecord; std::string bytes_of_record(const CaseRecord&); }\n' >>"$a4/column_parallel.cpp"
+printf 'void cheat(const lab::CaseRecord& record) { lab::bytes_of_record(record); }\n' >>"$a4/column_parallel.cpp"
 grade
 reports "a file that ends the program before it starts is left out and named" 'row_parallel.cpp.*before it starts'
 reports "and so is code that calls the checks" 'belongs to the checks'

@@ -78,7 +78,7 @@ std::map<std::string, std::string> fingerprint_of(const RecordedWorld& world, co
     print["results"] += separator + bits_of(record->results) + (record->message.empty() ? "" : " " + record->message);
     print["messages"] += separator + text_of(record->spent);
     print["work"] += fmt::format("{}{}", separator, record->used.flops);
-    print["memory"] += fmt::format("{}{}", separator, record->used.peak_bytes);
+    print["memory"] += fmt::format("{}{}", separator, record->used.memory.peak_bytes);
     print["time"] += fmt::format("{}{}", separator, record->used.model_time.total);
   }
   if (world.failure) print["results"] += " and " + world.failure->message;
