@@ -20,13 +20,13 @@ std::string json_text(const Value& value) {
 }
 
 /// The reverse.
-/// Errors    UsageError: not such JSON; names `what`, and a field that is missing
+/// Errors    UsageError: "expected WHAT: ...", which names a field that is missing
 template <typename Value>
 Value from_json_text(const std::string& text, const std::string& what) {
   try {
     return nlohmann::json::parse(text).get<Value>();
   } catch (const std::exception& failure) {
-    throw UsageError(fmt::format("{} cannot be read: {}", what, failure.what()));
+    throw UsageError(fmt::format("expected {}: {}", what, failure.what()));
   }
 }
 
@@ -35,7 +35,7 @@ template <typename Field>
 void get_field(const nlohmann::json& json, Field& field) {
   if constexpr (std::is_integral_v<Field> && !std::is_same_v<Field, bool>) {
     if (!json.is_number_integer() || json != nlohmann::json(json.get<Field>()))
-      throw UsageError(json.dump() + " is not such an integer");
+      throw UsageError("expected an integer in range, got " + json.dump());
   }
   json.get_to(field);
 }

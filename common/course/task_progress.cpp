@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 #include <vector>
 
 #include "common/base/errors.h"
 #include "common/base/files.h"
+#include "common/base/json.h"
 #include "common/base/lab_names.h"
 #include "common/base/text.h"
 #include "common/course/rubric/rubric_check.h"
@@ -147,17 +147,10 @@ TaskProgress::State CheckedTask::state() const {
                                                                   : TaskProgress::State::kWrong;
 }
 
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CheckedTask, task, passed, skipped, exit_code)
+
 std::vector<CheckedTask> read_check_results(const std::string& path) {
-  std::vector<CheckedTask> results;
-  try {
-    for (const nlohmann::json& task : nlohmann::json::parse(read_file(path))) {
-      results.push_back({task.at("task").get<std::string>(), task.at("passed").get<bool>(),
-                         task.at("skipped").get<bool>(), task.at("exit_code").get<int>()});
-    }
-  } catch (const nlohmann::json::exception& failure) {
-    throw UsageError(fmt::format("{}: expected the JSON of a lab's check: {}", path, failure.what()));
-  }
-  return results;
+  return from_json_text<std::vector<CheckedTask>>(read_file(path), "the JSON of a lab's check in " + path);
 }
 
 void remember(const std::vector<CheckedTask>& results, const CourseTree& tree, ProgressFile& progress) {

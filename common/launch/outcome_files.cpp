@@ -42,7 +42,7 @@ static void from_json(const nlohmann::json& from, RankOutcome& outcome) {
 namespace {
 
 constexpr const char* kOutcomeKey = "outcome";  // of the metadata
-constexpr const char* kWhat = "what a rank's process has left";
+constexpr const char* kWhat = "the results of a rank's process";
 
 /// Precedes each part of a file.
 struct PartHeader {

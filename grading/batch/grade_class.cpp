@@ -99,7 +99,8 @@ class GradingOfClass {
         order_.jobs, [](const Submission& one) { return json_text(scan(one)); }, described);
     std::vector<ScannedHandIn> scanned;
     for (const Described& one : described) {
-      scanned.push_back(one.text.empty() ? ScannedHandIn() : from_json_text<ScannedHandIn>(one.text, "a hand-in"));
+      scanned.push_back(one.text.empty() ? ScannedHandIn()
+                                         : from_json_text<ScannedHandIn>(one.text, "what is in a hand-in"));
       if (!one.problem.empty()) scanned.back().problem = one.problem;
     }
     return scanned;

@@ -144,7 +144,8 @@ std::vector<TrialReport> performed_by(const std::string& program, const TrialOrd
   const ProgramEnd end = run_program(command);
   if (!end.well()) throw UsageError(fmt::format("{} {}", program, end.message()));
   std::vector<TrialReport> reports;
-  for (const std::string& line : lines_of(end.out)) reports.push_back(from_json_text<TrialReport>(line, program));
+  for (const std::string& line : lines_of(end.out))
+    reports.push_back(from_json_text<TrialReport>(line, "a report of " + program));
   return reports;
 }
 

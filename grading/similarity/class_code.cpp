@@ -83,7 +83,8 @@ std::optional<ClassCode> read_class_code(const ClassFolder& folder, const Roster
   ClassCode code;
   for (std::size_t i = 0; i < found.size(); ++i) {
     DescribedCode& one = read[found[i].path];
-    if (described[i].problem.empty()) one = from_json_text<DescribedCode>(described[i].text, found[i].shown);
+    if (described[i].problem.empty())
+      one = from_json_text<DescribedCode>(described[i].text, "what is in " + found[i].shown);
     scanned[i] = one.scanned;
     scanned[i].problem += described[i].problem;
     for (const std::string& fault : one.faults) code.not_compared.push_back(message_about(found[i], fault));

@@ -73,7 +73,7 @@ TEST_CASE("generated mutants: orders and reports survive the way between two pro
   CHECK(again.runs.at(0).places == run.places);
   CHECK(again.runs.at(0).how == "wrong");
   CHECK_THROWS_WITH_AS(from_json_text<TrialReport>(R"({"id": 7, "runs": []})", "a report"),
-                       doctest::Contains("a report cannot be read: "), UsageError);
+                       doctest::Contains("expected a report: "), UsageError);
   CHECK_THROWS_WITH_AS(from_json_text<TrialReport>(R"({"id": 7, "runs": [{"rum": 0}], "ended": ""})", "a report"),
                        doctest::Contains("'run' not found"), UsageError);
 }
