@@ -27,8 +27,7 @@ void BatchIsendIrecv::post(Direction direction, const at::Tensor& tensor, int me
   message.tensor = tensor;
   message.contract_only = model_time.has_value();
   message.model_posted = model_time.value_or(0);
-  pending_.push_back(direction == Direction::kSend ? transport_.start_send(std::move(message))
-                                                   : transport_.start_recv(std::move(message)));
+  pending_.push_back(transport_.post(std::move(message)));
 }
 
 }  // namespace lab::comm

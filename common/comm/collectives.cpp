@@ -4,9 +4,8 @@
 #include <fmt/format.h>
 
 #include "common/comm/batch_isend_irecv.h"
-#include "common/comm/messages/agreement.h"
-#include "common/comm/messages/collective_backend.h"
 #include "common/comm/messages/endpoint.h"
+#include "common/comm/messages/message_collectives.h"
 #include "common/tensor/describe.h"
 #include "common/tensor/meters/work_meter.h"
 #include "common/tensor/partition.h"

@@ -5,55 +5,51 @@
 
 #include <exception>
 
-#include "common/comm/messages/agreement.h"
 #include "common/comm/messages/endpoint.h"
+#include "common/comm/messages/message_collectives.h"
 
 namespace lab::comm {
 namespace {
 
-bool travels_itself(const at::Tensor& tensor) {
+/// Whether its own bytes travel, and not those of what on_wire() makes of it.
+bool is_on_wire(const at::Tensor& tensor) {
   const bool has_plain_bytes = !tensor.is_conj() && !tensor.is_neg();
   return (tensor.device().is_cpu() || tensor.is_meta()) && tensor.is_contiguous() && has_plain_bytes;
 }
 
 }  // namespace
 
-struct Request::State {
-  std::shared_ptr<Endpoint> endpoint;
-  Endpoint::Posted posted;
-  /// Undefined where the message carries the caller's tensor itself, and not what on_wire() makes of it.
-  at::Tensor user_tensor;
-};
-
-Request::Request(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Request::Request(std::shared_ptr<Endpoint> endpoint, std::shared_ptr<Pending> pending)
+    : endpoint_(std::move(endpoint)), pending_(std::move(pending)) {}
 Request::Request(Request&&) noexcept = default;
 
 Request& Request::operator=(Request&& other) noexcept {
-  if (state_) state_->endpoint->abandon(state_->posted);
-  state_ = std::move(other.state_);
+  if (pending_) endpoint_->abandon(std::move(pending_));
+  endpoint_ = std::move(other.endpoint_);
+  pending_ = std::move(other.pending_);
   return *this;
 }
 
 Request::~Request() {
-  if (state_) state_->endpoint->abandon(state_->posted);
+  if (pending_) endpoint_->abandon(std::move(pending_));
 }
 
 at::Tensor Request::wait() {
-  if (!state_) throw ContractError("wait() was called twice on one Request; hint: wait for each Request once");
-  const std::unique_ptr<State> state = std::move(state_);
+  if (!pending_) throw ContractError("wait() was called twice on one Request; hint: wait for each Request once");
+  const std::shared_ptr<Pending> pending = std::move(pending_);
   try {
-    state->endpoint->finish(state->posted);
+    endpoint_->finish(*pending);
   } catch (...) {
-    state->endpoint->forget(state->posted);
+    endpoint_->forget(pending);
     throw;
   }
-  const Message& message = state->posted.message();
-  if (!state->user_tensor.defined()) return message.tensor;
-  if (message.direction == Direction::kRecv) {
+  const at::Tensor& user_tensor = pending->user_tensor;
+  if (!user_tensor.defined()) return std::move(pending->message.tensor);
+  if (pending->message.direction == Direction::kRecv) {
     const c10::NoGradGuard no_grad;
-    state->user_tensor.copy_(message.tensor);
+    user_tensor.copy_(pending->message.tensor);
   }
-  return state->user_tensor;
+  return user_tensor;
 }
 
 PointToPoint::PointToPoint(std::shared_ptr<Endpoint> endpoint, Group group)
@@ -72,67 +68,60 @@ PointToPoint PointToPoint::subgroup(const std::vector<int>& ranks) const {
 }
 
 void PointToPoint::send(const at::Tensor& tensor, int dst_rank, int tag, SourceLine where) {
-  post_send(tensor, dst_rank, tag, where, true).wait();
+  post(Direction::kSend, tensor, dst_rank, tag, where, true).wait();
 }
 
 void PointToPoint::recv(const at::Tensor& tensor, int src_rank, int tag, SourceLine where) {
-  post_recv(tensor, src_rank, tag, where, true).wait();
+  post(Direction::kRecv, tensor, src_rank, tag, where, true).wait();
 }
 
 Request PointToPoint::isend(const at::Tensor& tensor, int dst_rank, int tag, SourceLine where) {
-  return post_send(tensor, dst_rank, tag, where, false);
+  return post(Direction::kSend, tensor, dst_rank, tag, where, false);
 }
 
 Request PointToPoint::irecv(const at::Tensor& tensor, int src_rank, int tag, SourceLine where) {
-  return post_recv(tensor, src_rank, tag, where, false);
+  return post(Direction::kRecv, tensor, src_rank, tag, where, false);
 }
 
-Request PointToPoint::post_send(const at::Tensor& tensor, int dst_rank, int tag, SourceLine where, bool at_once) {
-  const int peer_rank = peer("send to", dst_rank, where);
-  if (!tensor.defined()) require_defined(tensor, rank(), fmt::format("send to rank {}", dst_rank), where);
-  const Envelope envelope{Direction::kSend, peer_rank, tag, where, at_once};
-  return travels_itself(tensor) ? post(envelope, tensor, {}) : post(envelope, on_wire(tensor), tensor);
-}
+Request PointToPoint::post(Direction direction, const at::Tensor& tensor, int peer, int tag, SourceLine where,
+                           bool at_once) {
+  const bool sends = direction == Direction::kSend;
+  const char* const what = sends ? "send to" : "receive from";
+  if (peer < 0 || peer >= size()) {
+    throw ContractError(
+        fmt::format("{}: rank {} cannot {} rank {}: expected 0 to {}", where.text(), rank(), what, peer, size() - 1));
+  }
+  if (peer == rank()) {
+    throw ContractError(fmt::format("{}: rank {} cannot {} itself; hint: copy the tensor", where.text(), peer, what));
+  }
+  if (!tensor.defined()) require_defined(tensor, rank(), fmt::format("{} rank {}", what, peer), where);
 
-Request PointToPoint::post_recv(const at::Tensor& tensor, int src_rank, int tag, SourceLine where, bool at_once) {
-  const int peer_rank = peer("receive from", src_rank, where);
-  if (!tensor.defined()) require_defined(tensor, rank(), fmt::format("receive from rank {}", src_rank), where);
-  const Envelope envelope{Direction::kRecv, peer_rank, tag, where, at_once};
-  return travels_itself(tensor) ? post(envelope, tensor, {})
-                                : post(envelope, staging_for(tensor, tensor.sizes()), tensor);
-}
-
-Request PointToPoint::post(const Envelope& envelope, at::Tensor moved, const at::Tensor& user_tensor) {
   Message message;
-  message.direction = envelope.direction;
-  message.peer = envelope.world_rank;
+  message.direction = direction;
+  message.peer = group_.world_rank(peer);
   message.group = group_.id;
-  message.tag = envelope.tag;
-  message.where = envelope.where;
-  message.tensor = std::move(moved);
-  auto state = std::make_unique<Request::State>(Request::State{endpoint_, {}, user_tensor});
-  state->posted = endpoint_->post(std::move(message), envelope.at_once);
-  return Request(std::move(state));
+  message.tag = tag;
+  message.where = where;
+  const bool travels_itself = is_on_wire(tensor);
+  message.tensor = travels_itself ? tensor : sends ? on_wire(tensor) : staging_for(tensor, tensor.sizes());
+  std::shared_ptr<Pending> pending = endpoint_->post(std::move(message), at_once);
+  if (!travels_itself) pending->user_tensor = tensor;
+  return Request(endpoint_, std::move(pending));
 }
 
-void PointToPoint::agree(const std::string& operation, const at::Tensor& tensor, SourceLine where) {
-  require_defined(tensor, rank(), operation, where);
-  if (!endpoint_->careful()) return;
+void PointToPoint::agree(std::string_view operation, const at::Tensor& tensor,
+                         std::initializer_list<std::int64_t> arguments, SourceLine where) {
+  if (!endpoint_->careful() && tensor.defined()) return;
+  std::string text(operation);
+  for (const std::int64_t argument : arguments) {
+    const std::size_t place = text.find("{}");
+    if (place != std::string::npos) text.replace(place, 2, std::to_string(argument));
+  }
+  require_defined(tensor, rank(), text, where);
   // Only its contract is sent: one value, repeated, has it.
   const at::Tensor moved =
       tensor.is_cpu() || tensor.is_meta() ? tensor : at::zeros({}, tensor.scalar_type()).expand(tensor.sizes());
-  comm::agree(endpoint_->transport(), group_, operation, moved, where);
-}
-
-int PointToPoint::peer(const char* what, int rank, SourceLine where) const {
-  if (rank < 0 || rank >= size()) {
-    throw ContractError(fmt::format("{}: rank {} cannot {} rank {}: expected 0 to {}", where.text(), this->rank(), what,
-                                    rank, size() - 1));
-  }
-  if (rank == this->rank()) {
-    throw ContractError(fmt::format("{}: rank {} cannot {} itself; hint: copy the tensor", where.text(), rank, what));
-  }
-  return group_.world_rank(rank);
+  comm::agree(endpoint_->transport(), group_, text, moved, where);
 }
 
 }  // namespace lab::comm

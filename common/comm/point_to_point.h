@@ -2,16 +2,21 @@
 
 #include <ATen/ATen.h>
 
+#include <cstdint>
+#include <initializer_list>
 #include <memory>
+#include <string_view>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/comm/group.h"
 #include "common/comm/source_line.h"
-#include "common/comm/watch/wait_graph.h"
 
 namespace lab::comm {
 
 class Endpoint;
+enum class Direction : std::uint8_t;
+struct Pending;
 
 /// A message that was posted with isend or irecv. Must be waited for exactly once; dropping one does not compile
 /// ([[nodiscard]]) and abandoning one fails the run.
@@ -28,9 +33,9 @@ class [[nodiscard]] Request {
 
  private:
   friend class PointToPoint;
-  struct State;
-  explicit Request(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  Request(std::shared_ptr<Endpoint> endpoint, std::shared_ptr<Pending> pending);
+  std::shared_ptr<Endpoint> endpoint_;
+  std::shared_ptr<Pending> pending_;  ///< null once it was waited for
 };
 
 /// Messages between two ranks of one group: all that a student's collective, pipeline or convolution may use.
@@ -74,26 +79,18 @@ class PointToPoint final {
   [[nodiscard]] Request irecv(const at::Tensor& tensor, int src_rank, int tag = 0,
                               SourceLine where = SourceLine::current());
 
-  /// For the start of a collective: returns once every rank has called it with the same operation (a short text that
-  /// includes the arguments) and the same dtype and shape. Otherwise no rank returns, so no payload moves. Does nothing
-  /// where the world is not careful: as in PyTorch, timed runs skip the check.
+  /// For the start of a collective: returns once every rank has called it with the same operation (a short text, in
+  /// which arguments take the place of "{}") and the same dtype and shape. Otherwise no rank returns, so no payload
+  /// moves. Does nothing where the world is not careful: as in PyTorch, timed runs skip the check.
   /// Cost      ceil(lg P) rounds of empty messages, not counted in the ledger
   /// Errors    ContractError on the ranks that see a difference, naming both; CommError on the others
-  void agree(const std::string& operation, const at::Tensor& tensor, SourceLine where = SourceLine::current());
+  /// Example   agree("my_broadcast from {}", tensor, {src_rank})
+  void agree(std::string_view operation, const at::Tensor& tensor, std::initializer_list<std::int64_t> arguments = {},
+             SourceLine where = SourceLine::current());
 
  private:
-  struct Envelope {
-    Direction direction;
-    int world_rank;
-    int tag;
-    SourceLine where;
-    bool at_once;  ///< the caller waits for it before anything else happens
-  };
-  Request post_send(const at::Tensor& tensor, int dst_rank, int tag, SourceLine where, bool at_once);
-  Request post_recv(const at::Tensor& tensor, int src_rank, int tag, SourceLine where, bool at_once);
-  /// `moved` is what travels; `user_tensor` is given where that is a contiguous copy on the CPU.
-  Request post(const Envelope& envelope, at::Tensor moved, const at::Tensor& user_tensor);
-  int peer(const char* what, int rank, SourceLine where) const;
+  /// `at_once`: the caller waits for it before anything else happens.
+  Request post(Direction direction, const at::Tensor& tensor, int peer, int tag, SourceLine where, bool at_once);
 
   std::shared_ptr<Endpoint> endpoint_;
   Group group_;

@@ -6,16 +6,17 @@
 #include <utility>
 
 #include "common/comm/messages/message.h"
+#include "common/comm/trace/trace.h"
 
 namespace lab::comm {
 
-/// A message in flight. Shares ownership of the tensor until it is complete.
-class Pending {
- public:
-  Pending() = default;
-  explicit Pending(Message posted) : message(std::move(posted)) {}
+/// A message in flight, and all that its world and its rank keep of it. Shares ownership of the tensor.
+struct Pending {
+  explicit Pending(Message&& posted) : message(std::move(posted)), num_bytes(message.num_bytes()) {}
   virtual ~Pending() = default;
+
   Message message;  ///< as it was posted; the rank reads it until wait() has returned
+  const std::uint64_t num_bytes;
   /// The sender's logical clock; of a receive, valid after wait().
   std::uint64_t peer_step = 0;
   /// When the message arrived, on the transport's clock; negative where the world cannot tell.
@@ -23,6 +24,16 @@ class Pending {
   /// The other end's Message::model_posted; valid after wait(). Messages on collectives' channels tell it to the
   /// receiver only.
   std::int64_t peer_model_posted = 0;
+
+  // Kept by the rank that has posted it.
+  at::Tensor user_tensor;             ///< undefined where the message carries the caller's tensor itself
+  std::unique_ptr<TraceEvent> event;  ///< if traced: what was known of it when it was posted
+  enum class Watch {
+    kListed,  ///< it is only known to be under way
+    kPlace,   ///< others' memory is compared with its own
+    kBytes    ///< and whether a send's memory has changed meanwhile is found out
+  } watch = Watch::kListed;
+  std::uint64_t checksum = 0;  ///< of a send's bytes, if these are watched
 };
 
 /// One rank's end of a world: moves messages and nothing else. The worlds `processes`, `threads`, `sim` and `relay`
@@ -43,8 +54,7 @@ class Transport {
   virtual int host_of(int /*rank*/) const { return 0; }
 
   /// Posts a message and returns at once. The peer is a world rank other than this one.
-  virtual std::shared_ptr<Pending> start_send(Message message) = 0;
-  virtual std::shared_ptr<Pending> start_recv(Message message) = 0;
+  virtual std::shared_ptr<Pending> post(Message&& message) = 0;
 
   /// Returns when the message is complete. Errors: ContractError, CommError, DeadlockError.
   virtual void wait(Pending& pending) = 0;

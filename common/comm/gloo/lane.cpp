@@ -51,9 +51,17 @@ struct Acknowledgement {
 };
 
 struct GlooPending final : ProcessPending {
+  using ProcessPending::ProcessPending;
+
+  std::uint64_t sequence = 0;  ///< n-th message of its channel
   std::unique_ptr<Frame> frame;
   std::unique_ptr<UnboundBuffer> payload;            ///< null when the payload is in the frame
   std::unique_ptr<Acknowledgement> acknowledgement;  ///< null for parts of collectives
+};
+
+struct SlotsOfChannel {
+  std::uint64_t num_posted = 0;
+  std::unique_ptr<Acknowledgement> next_acknowledgement;  ///< of what is sent next, if it is expected already
 };
 
 /// Whether the kernel lets this thread of the process sleep until something wakes it. False if unknown.
@@ -106,23 +114,24 @@ class LaneOverGloo final : public Lane {
  public:
   LaneOverGloo(gloo::Context& context, WaitGuard& guard) : context_(context), guard_(guard) {}
 
-  std::shared_ptr<ProcessPending> make() override { return std::make_shared<GlooPending>(); }
-
-  void post(const std::shared_ptr<ProcessPending>& base, const FrameHeader& header) override {
-    auto& pending = static_cast<GlooPending&>(*base);
-    const Message& message = pending.message;
-    pending.frame = idle_frame();
+  std::shared_ptr<ProcessPending> post(Message&& posted) override {
+    const auto pending = std::make_shared<GlooPending>(std::move(posted));
+    const Message& message = pending->message;
+    SlotsOfChannel& channel = channels_[message];
+    pending->sequence = channel.num_posted++;
+    pending->frame = idle_frame();
     if (message.num_bytes() > kInlineBytes)
-      pending.payload = context_.createUnboundBuffer(message.tensor.data_ptr(), message.num_bytes());
+      pending->payload = context_.createUnboundBuffer(message.tensor.data_ptr(), message.num_bytes());
     try {
       if (message.direction == Direction::kSend) {
-        post_send(pending, header);
+        post_send(*pending, channel);
       } else {
-        post_receive(pending);
+        post_receive(*pending);
       }
     } catch (const gloo::Exception&) {
       guard_.connection_lost();
     }
+    return pending;
   }
 
   void wait(ProcessPending& base) override {
@@ -143,19 +152,24 @@ class LaneOverGloo final : public Lane {
  private:
   void wait_for(UnboundBuffer& buffer, Direction direction, const GlooPending& pending) {
     BufferWait wait(buffer, direction, thread_);
-    guard_.wait(wait, pending.message, pending.sequence);
+    guard_.wait(wait, pending.message);
   }
 
-  void post_send(GlooPending& pending, const FrameHeader& header) {
+  void post_send(GlooPending& pending, SlotsOfChannel& channel) {
     const Message& m = pending.message;
+    const FrameHeader header = make_header(m);
     const std::uint64_t num_bytes = m.num_bytes();
     const bool fits = !pending.payload;
     std::memcpy(pending.frame->memory.get(), &header, sizeof(header));
     if (fits && num_bytes > 0) std::memcpy(pending.frame->payload(), m.tensor.data_ptr(), num_bytes);
-    if (is_acknowledged(m)) pending.acknowledgement = expect_acknowledgement(m, pending.sequence);
+    if (is_acknowledged(m)) {
+      std::unique_ptr<Acknowledgement>& expected = channel.next_acknowledgement;
+      pending.acknowledgement = expected ? std::move(expected) : expect_acknowledgement(m, pending.sequence);
+    }
     pending.frame->buffer->send(m.peer, frame_slot(m.group, m.tag), 0, sizeof(FrameHeader) + (fits ? num_bytes : 0));
     if (!fits) pending.payload->send(m.peer, payload_slot(m, pending.sequence), 0, num_bytes);
-    if (is_acknowledged(m) && pending.sequence > 0) expected_next_[m] = expect_acknowledgement(m, pending.sequence + 1);
+    if (is_acknowledged(m) && pending.sequence > 0)
+      channel.next_acknowledgement = expect_acknowledgement(m, pending.sequence + 1);
   }
 
   void post_receive(GlooPending& pending) {
@@ -181,9 +195,8 @@ class LaneOverGloo final : public Lane {
       std::memcpy(m.tensor.data_ptr(), pending.frame->payload(), m.num_bytes());
   }
 
-  /// The acknowledgement of the channel's n-th message, which may have been expected before.
+  /// The acknowledgement of the channel's n-th message.
   std::unique_ptr<Acknowledgement> expect_acknowledgement(const Message& message, std::uint64_t sequence) {
-    if (std::unique_ptr<Acknowledgement>& next = expected_next_[message]) return std::move(next);
     std::unique_ptr<Acknowledgement> expected = idle_acknowledgement();
     expected->buffer->recv(message.peer, acknowledgement_slot(message, sequence));
     return expected;
@@ -208,7 +221,7 @@ class LaneOverGloo final : public Lane {
   const pid_t thread_ = static_cast<pid_t>(::syscall(SYS_gettid));
   std::vector<std::unique_ptr<Frame>> idle_frames_;
   std::vector<std::unique_ptr<Acknowledgement>> idle_acknowledgements_;
-  std::unordered_map<Channel, std::unique_ptr<Acknowledgement>, ChannelHash> expected_next_;
+  std::unordered_map<Channel, SlotsOfChannel, ChannelHash> channels_;
 };
 
 }  // namespace

@@ -65,11 +65,11 @@ Lifeline::Lifeline(gloo::rendezvous::Context& context, double timeout_seconds, E
   timekeeper_ = std::thread([this] { keep_time(); });
 }
 
-void Lifeline::wait(Wait& wait, const Message& message, std::uint64_t sequence) {
+void Lifeline::wait(Wait& wait, const Message& message) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (failure_) throw_failure();
-    current_ = CurrentWait{&wait, &message, sequence, monotonic_seconds() + timeout_seconds_, 0};
+    current_ = CurrentWait{&wait, &message, monotonic_seconds() + timeout_seconds_, 0};
   }
   const Wait::End end = wait.wait();
   {
@@ -285,7 +285,7 @@ void Lifeline::tick(std::unique_lock<std::mutex>& lock, double seconds_since_las
   }
   if (!current_) return;
   const auto what = [this] {
-    return fmt::format("rank {} {}", context_.rank, describe_wait(current_->message->posted_op(current_->sequence)));
+    return fmt::format("rank {} {}", context_.rank, describe_wait(current_->message->posted_op(0)));
   };
   // A peer's farewell comes after its last message. What has not arrived after two more ticks never will.
   const int peer = current_->message->peer;
@@ -310,7 +310,7 @@ Pulse Lifeline::own_pulse() const {
   if (closing_deadline_ && !unfinished.empty()) return {unfinished.front(), "has returned"};
   if (!collective_.empty()) return {context_.rank, "is inside " + collective_};
   if (!current_) return {context_.rank, task_.empty() ? "computes" : "computes in " + task_};
-  const PostedOp op = current_->message->posted_op(current_->sequence);
+  const PostedOp op = current_->message->posted_op(0);
   return {op.peer, describe_wait(op)};
 }
 

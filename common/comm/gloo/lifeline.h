@@ -31,7 +31,7 @@ class Lifeline : public WaitGuard {
   /// Both must outlive this object.
   Lifeline(gloo::rendezvous::Context& context, double timeout_seconds, EventFile* events, Connector& connector);
 
-  void wait(Wait& wait, const Message& message, std::uint64_t sequence) override;
+  void wait(Wait& wait, const Message& message) override;
   void check() override;
   [[noreturn]] void connection_lost() override;
   void set_task(const std::string& task) override;
@@ -55,7 +55,6 @@ class Lifeline : public WaitGuard {
   struct CurrentWait {
     Wait* wait;
     const Message* message;
-    std::uint64_t sequence;
     double deadline;
     int ticks_after_farewell;
   };

@@ -20,7 +20,7 @@ namespace lab::comm {
 namespace {
 
 /// One process's part of its world. Never destroyed: see ProcessWorld.
-struct Parts {
+struct WorldParts {
   std::unique_ptr<EventFile> event_file;
   std::unique_ptr<RankEvents> events;
   std::unique_ptr<Connector> connector;
@@ -45,7 +45,7 @@ std::vector<std::string> gather_bytes(Transport& transport, const std::string& o
 
 class JoinedWorld final : public ProcessWorld {
  public:
-  explicit JoinedWorld(const ProcessWorldOptions& options) : parts_(*new Parts) {
+  explicit JoinedWorld(const ProcessWorldOptions& options) : parts_(*new WorldParts) {
     if (!options.event_file.empty()) {
       parts_.event_file = EventFile::open(options.event_file);
       parts_.events = parts_.event_file->rank(options.rank);
@@ -108,7 +108,7 @@ class JoinedWorld final : public ProcessWorld {
     parts_.transport->use_for(ranks, *parts_.to_neighbours);
   }
 
-  Parts& parts_;
+  WorldParts& parts_;
 };
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <string_view>
 
 #include "common/base/errors.h"
 
@@ -16,106 +18,84 @@ std::string name_of(const Message& message) {
                      message.where.text());
 }
 
+std::string_view bytes_of(const Message& message) {
+  const std::uint64_t num_bytes = message.num_bytes();
+  if (message.tensor.is_meta() || num_bytes == 0) return {};
+  return {static_cast<const char*>(message.tensor.data_ptr()), num_bytes};
+}
+
+bool overlap(std::string_view a, std::string_view b) {
+  const std::less<const char*> is_before;
+  return is_before(a.begin(), b.end()) && is_before(b.begin(), a.end());
+}
+
+bool is_summed(const Pending& pending) {
+  return pending.watch == Pending::Watch::kBytes && pending.message.direction == Direction::kSend;
+}
+
 /// A checksum at the speed of memory: a change of any bytes changes it, but for a chance of 2^-64.
-std::uint64_t checksum_of_bytes(const char* bytes, std::uint64_t num_bytes) {
+std::uint64_t checksum_of(std::string_view bytes) {
   constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
   constexpr std::uint64_t kLanes = 4, kStride = kLanes * sizeof(std::uint64_t);
   std::uint64_t lanes[kLanes] = {1, 2, 3, 4};
   const auto mix = [&](std::uint64_t lane, std::uint64_t word) { lanes[lane] = (lanes[lane] ^ word) * kOdd; };
   std::uint64_t at = 0;
-  for (; at + kStride <= num_bytes; at += kStride) {
+  for (; at + kStride <= bytes.size(); at += kStride) {
     std::uint64_t words[kLanes];
-    std::memcpy(words, bytes + at, kStride);
+    std::memcpy(words, bytes.data() + at, kStride);
     for (std::uint64_t lane = 0; lane < kLanes; ++lane) mix(lane, words[lane]);
   }
-  for (; at < num_bytes; ++at) mix(at % kLanes, static_cast<unsigned char>(bytes[at]));
-  std::uint64_t sum = num_bytes;
+  for (; at < bytes.size(); ++at) mix(at % kLanes, static_cast<unsigned char>(bytes[at]));
+  std::uint64_t sum = bytes.size();
   for (const std::uint64_t lane : lanes) sum = (sum ^ lane ^ (lane >> 32)) * kOdd;
   return sum;
 }
 
-}  // namespace
-
-UnderWay::Bytes UnderWay::bytes_of(const Message& message) {
-  if (message.tensor.is_meta() || message.num_bytes() == 0) return {};
-  const auto begin = reinterpret_cast<std::uintptr_t>(message.tensor.data_ptr());
-  return {begin, begin + message.num_bytes()};
-}
-
-std::uint64_t UnderWay::checksum_of(const Bytes& bytes) {
-  return checksum_of_bytes(reinterpret_cast<const char*>(bytes.begin), bytes.end - bytes.begin);
-}
-
-const UnderWay::Entry* UnderWay::overlapping(const ByBegin& some, std::uint64_t longest, const Bytes& bytes) {
-  const std::uintptr_t earliest = bytes.begin - std::min<std::uintptr_t>(bytes.begin, longest);
-  for (auto one = some.lower_bound(earliest); one != some.end() && one->first < bytes.end; ++one) {
-    if (one->second->bytes.end > bytes.begin) return one->second;
-  }
-  return nullptr;
-}
-
-void UnderWay::require_apart(const Message& message, int rank) const {
-  const Bytes bytes = bytes_of(message);
-  if (bytes.begin == bytes.end) return;
-  const Entry* other = overlapping(receives_, longest_, bytes);
-  if (other == nullptr && message.direction == Direction::kRecv) other = overlapping(sends_, longest_, bytes);
-  if (other == nullptr) return;
-  throw ContractError(
-      fmt::format("rank {}: the tensor of its {} shares memory with that of its {}, which it has not waited for; hint: "
-                  "wait() first, or use another tensor",
-                  rank, name_of(message), name_of(*other->message)));
-}
-
-UnderWay::Place UnderWay::add(const Message& message, Watch watch) {
-  const Place place = entries_.insert(entries_.end(), {&message, {}, false, 0});
-  if (watch != Watch::kListed) place->bytes = bytes_of(message);
-  const Bytes& bytes = place->bytes;
-  if (bytes.begin == bytes.end) return place;
-  longest_ = std::max<std::uint64_t>(longest_, bytes.end - bytes.begin);
-  const bool sends = message.direction == Direction::kSend;
-  (sends ? sends_ : receives_).emplace(bytes.begin, &*place);
-  place->is_summed = sends && watch == Watch::kBytes;
-  if (place->is_summed) place->checksum = checksum_of(bytes);
-  return place;
-}
-
-bool UnderWay::ended(std::optional<Place>& place) {
-  if (!place) return false;
-  const Entry& entry = **place;
-  const bool changed = entry.is_summed && entry.checksum != checksum_of(entry.bytes);
-  if (entry.bytes.begin != entry.bytes.end) {
-    ByBegin& some = entry.message->direction == Direction::kSend ? sends_ : receives_;
-    const auto [first, last] = some.equal_range(entry.bytes.begin);
-    some.erase(std::find_if(first, last, [&](const auto& one) { return one.second == &entry; }));
-  }
-  entries_.erase(*place);
-  place.reset();
-  return changed;
-}
-
-std::string UnderWay::first() const {
-  return entries_.empty() ? "" : name_of(*entries_.front().message);
-}
-
-namespace {
-
 constexpr std::size_t kMostTraced = 1u << 17;  // about 40 MB, so that endless messages do not fill memory
 
-/// What was known of the message when it was posted.
-TraceEvent event_of(const Endpoint::Posted& posted) {
-  const PostedOp op = posted.message().posted_op(posted.sequence);
+/// What is known of the message when it is posted.
+TraceEvent event_of(const Message& message, std::uint64_t sequence) {
+  const PostedOp op = message.posted_op(sequence);
   TraceEvent event;
   static_cast<Channel&>(event) = op;
-  event.sequence = op.sequence;
-  event.label = posted.payload_label;
+  event.sequence = sequence;
   event.bytes = static_cast<std::int64_t>(op.bytes);
   event.operation = op.operation;
   event.where = op.where;
-  event.model_posted = posted.message().model_posted;
+  event.model_posted = message.model_posted;
   return event;
 }
 
 }  // namespace
+
+void UnderWay::require_apart(const Message& message, int rank) const {
+  const std::string_view bytes = bytes_of(message);
+  for (const Pending* other : posted_) {
+    const bool one_receives = message.direction == Direction::kRecv || other->message.direction == Direction::kRecv;
+    if (!one_receives || other->watch == Pending::Watch::kListed || !overlap(bytes, bytes_of(other->message))) continue;
+    throw ContractError(
+        fmt::format("rank {}: the tensor of its {} shares memory with that of its {}, which it has not waited for; "
+                    "hint: wait() first, or use another tensor",
+                    rank, name_of(message), name_of(other->message)));
+  }
+}
+
+void UnderWay::add(Pending& pending, Pending::Watch watch) {
+  pending.watch = watch;
+  if (is_summed(pending)) pending.checksum = checksum_of(bytes_of(pending.message));
+  posted_.push_back(&pending);
+}
+
+bool UnderWay::ended(const Pending& pending) {
+  const auto place = std::find(posted_.begin(), posted_.end(), &pending);
+  if (place == posted_.end()) return false;
+  posted_.erase(place);
+  return is_summed(pending) && pending.checksum != checksum_of(bytes_of(pending.message));
+}
+
+std::string UnderWay::first() const {
+  return posted_.empty() ? "" : name_of(posted_.front()->message);
+}
 
 Endpoint::Endpoint(std::shared_ptr<Transport> transport, bool traced, PayloadLabel label, WorkCounter flops,
                    const ModelRates& rates)
@@ -128,63 +108,62 @@ Endpoint::Endpoint(std::shared_ptr<Transport> transport, bool traced, PayloadLab
   restart_clock();
 }
 
-Endpoint::Posted Endpoint::post(Message message, bool at_once) {
+std::shared_ptr<Pending> Endpoint::post(Message&& message, bool at_once) {
   if (careful_) under_way_.require_apart(message, transport_->rank());
   const bool sends = message.direction == Direction::kSend;
+  const std::uint64_t num_bytes = message.num_bytes();
   message.step = clock_ + 1;
-  ledger_.add_message(label_, sends, message.peer, message.num_bytes());
-
-  Posted posted;
+  ledger_.add_message(label_, sends, message.peer, num_bytes);
   model_.work(flops());
-  posted.model_start = model_.now();
-  message.model_posted = sends ? model_.post_send(message.num_bytes()) : model_.post_recv();
+  const std::int64_t model_start = model_.now();
+  message.model_posted = sends ? model_.post_send(num_bytes) : model_.post_recv();
+  std::unique_ptr<TraceEvent> event;
   if (traced_) {
-    posted.sequence = sequences_[message]++;
-    posted.start_seconds = transport_->now();
-    if (sends && payload_label_) posted.payload_label = payload_label_(message.tensor);
+    event = std::make_unique<TraceEvent>(event_of(message, sequences_[message]++));
+    event->start_seconds = transport_->now();
+    event->model_start = model_start;
+    if (sends && payload_label_) event->label = payload_label_(message.tensor);
   }
-  posted.pending = sends ? transport_->start_send(std::move(message)) : transport_->start_recv(std::move(message));
-  posted.place = under_way_.add(posted.message(), !careful_ ? UnderWay::Watch::kListed
-                                                  : at_once ? UnderWay::Watch::kPlace
-                                                            : UnderWay::Watch::kBytes);
-  return posted;
+  std::shared_ptr<Pending> pending = transport_->post(std::move(message));
+  pending->event = std::move(event);
+  under_way_.add(*pending, !careful_ ? Pending::Watch::kListed
+                           : at_once ? Pending::Watch::kPlace
+                                     : Pending::Watch::kBytes);
+  return pending;
 }
 
-void Endpoint::finish(Posted& posted) {
+void Endpoint::finish(Pending& pending) {
   model_.work(flops());
   const std::int64_t waited_before = model_.time().waiting;
-  const Message& message = posted.message();
+  const Message& message = pending.message;
   const bool sends = message.direction == Direction::kSend;
   try {
-    transport_->wait(*posted.pending);
+    transport_->wait(pending);
   } catch (...) {
-    if (traced_) keep(event_of(posted), posted.start_seconds, posted.model_start, waited_before);  // never_completed()
+    if (pending.event) keep(std::move(*pending.event), waited_before);  // never_completed()
     throw;
   }
-  if (under_way_.ended(posted.place))
+  if (under_way_.ended(pending))
     throw ContractError(
         fmt::format("rank {}: the tensor of its isend to rank {} ({}) was changed before wait(); hint: "
                     "wait() first, or send a copy",
                     transport_->rank(), message.peer, message.where.text()));
-  const std::int64_t peer_posted = posted.pending->peer_model_posted;
-  const std::int64_t model_arrived = sends ? model_.wait_send(message.model_posted, peer_posted, message.num_bytes())
-                                           : model_.wait_recv(peer_posted, message.model_posted, message.num_bytes());
+  const std::int64_t peer_posted = pending.peer_model_posted;
+  const std::int64_t model_arrived = sends ? model_.wait_send(message.model_posted, peer_posted, pending.num_bytes)
+                                           : model_.wait_recv(peer_posted, message.model_posted, pending.num_bytes);
   // The sender's step travels with the message, so the clock is the length of the longest chain of messages up to here.
-  const std::uint64_t step = sends ? message.step : posted.pending->peer_step;
+  const std::uint64_t step = sends ? message.step : pending.peer_step;
   if (step > clock_) {
-    LedgerEntry cost;
-    cost.operation = label_;
-    cost.rounds = step - clock_;
-    ledger_.add(cost);
+    ledger_.entry(label_).rounds += step - clock_;
     clock_ = step;
   }
-  if (!traced_) return;
-  TraceEvent event = event_of(posted);
+  if (!pending.event) return;
+  TraceEvent& event = *pending.event;
   event.round = step;
   if (!sends && payload_label_) event.label = payload_label_(message.tensor);
-  event.arrived_seconds = posted.pending->arrived_seconds;
+  event.arrived_seconds = pending.arrived_seconds;
   event.model_arrived = model_arrived;
-  keep(std::move(event), posted.start_seconds, posted.model_start, waited_before);
+  keep(std::move(event), waited_before);
 }
 
 BegunCollective Endpoint::begin_collective(SourceLine where) {
@@ -199,6 +178,8 @@ void Endpoint::record_collective(const LedgerEntry& cost, const Group& group, st
   model_.collective(begun.model_began, cost);
   if (!traced_) return;
   TraceEvent event;
+  event.start_seconds = begun.start_seconds;
+  event.model_start = model_start;
   event.kind = TraceKind::kCollective;
   event.peer = -1;
   event.group = group.id;
@@ -206,26 +187,25 @@ void Endpoint::record_collective(const LedgerEntry& cost, const Group& group, st
   event.operation = cost.operation;
   event.where = begun.where.text();
   event.model_posted = begun.model_began;
-  keep(std::move(event), begun.start_seconds, model_start, waited_before);
+  keep(std::move(event), waited_before);
 }
 
 void Endpoint::record_computation(const std::string& operation, std::uint64_t turn, double start_seconds) {
   if (!traced_) return;
-  const std::int64_t model_start = model_.now();
-  model_.work(flops());
   TraceEvent event;
+  event.start_seconds = start_seconds;
+  event.model_start = model_.now();
+  model_.work(flops());
   event.kind = TraceKind::kComputation;
   event.peer = -1;
   event.sequence = turn;
   event.operation = operation;
-  keep(std::move(event), start_seconds, model_start, model_.time().waiting);
+  keep(std::move(event), model_.time().waiting);
 }
 
-void Endpoint::keep(TraceEvent event, double start_seconds, std::int64_t model_start, std::int64_t waited_before) {
+void Endpoint::keep(TraceEvent event, std::int64_t waited_before) {
   event.rank = transport_->rank();
-  event.start_seconds = start_seconds;
   event.end_seconds = transport_->now();
-  event.model_start = model_start;
   event.model_end = model_.now();
   event.model_waited = model_.time().waiting - waited_before;
   event.model_period = model_period_;
@@ -248,18 +228,18 @@ ModelTime Endpoint::model_time() {
   return model_.time();
 }
 
-void Endpoint::abandon(Posted& posted) {
-  const Message& message = posted.message();
+void Endpoint::abandon(std::shared_ptr<Pending> pending) {
+  const Message& message = pending->message;
   const bool sends = message.direction == Direction::kSend;
   abandoned_.push_back(fmt::format(
       "rank {} dropped its {} {} rank {} ({}) without waiting for it; hint: keep the Request and call wait()",
       transport_->rank(), sends ? "isend" : "irecv", sends ? "to" : "from", message.peer, message.where.text()));
-  forget(posted);
+  forget(std::move(pending));
 }
 
-void Endpoint::forget(Posted& posted) {
-  under_way_.ended(posted.place);
-  transport_->abandon(posted.pending);
+void Endpoint::forget(std::shared_ptr<Pending> pending) {
+  under_way_.ended(*pending);
+  transport_->abandon(std::move(pending));
 }
 
 void Endpoint::require_all_finished() const {

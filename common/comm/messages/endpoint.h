@@ -2,10 +2,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <list>
-#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -21,50 +18,23 @@ namespace lab::comm {
 
 /// A rank's messages that are posted and not yet waited for, and that nobody touches their memory meanwhile.
 class UnderWay {
-  struct Bytes {
-    std::uintptr_t begin = 0, end = 0;
-  };
-  struct Entry {
-    const Message* message = nullptr;
-    Bytes bytes;  ///< none, unless its place is watched
-    bool is_summed = false;
-    std::uint64_t checksum = 0;
-  };
-
  public:
-  enum class Watch {
-    kListed,  ///< only first() knows of it
-    kPlace,   ///< require_apart() compares others' memory with its own
-    kBytes    ///< and ended() finds out whether a send's memory has changed meanwhile
-  };
-
   /// Errors    ContractError: the message's memory overlaps that of another one whose place is watched, and either of
   ///           them is a receive
   void require_apart(const Message& message, int rank) const;
 
-  using Place = std::list<Entry>::iterator;
+  /// It lives until it has ended.
+  void add(Pending& pending, Pending::Watch watch);
 
-  /// The message stays where it is until it has ended.
-  Place add(const Message& message, Watch watch);
-  Place add(Message&& message, Watch watch) = delete;
-
-  /// Forgets the message, if that was not done before, and its place. Whether its bytes were watched and are not as they
-  /// were when it was added.
-  bool ended(std::optional<Place>& place);
+  /// Forgets the message, if that was not done before. Whether its bytes were watched and are not as they were when it
+  /// was added.
+  bool ended(const Pending& pending);
 
   /// "isend to rank 2 (student/ring.cpp:41)": the first that was posted; empty: there is none.
   std::string first() const;
 
  private:
-  using ByBegin = std::multimap<std::uintptr_t, const Entry*>;
-
-  static Bytes bytes_of(const Message& message);
-  static std::uint64_t checksum_of(const Bytes& bytes);
-  static const Entry* overlapping(const ByBegin& some, std::uint64_t longest, const Bytes& bytes);
-
-  std::list<Entry> entries_;  ///< in the order of posting
-  ByBegin sends_, receives_;
-  std::uint64_t longest_ = 0;  ///< bytes of any message so far
+  std::vector<const Pending*> posted_;  ///< in the order of posting: few, and waited for in about this order
 };
 
 /// What the tracer writes about a message's payload, e.g. "chunks 2 3"; called with the tensor that is sent.
@@ -98,25 +68,13 @@ class Endpoint {
   bool careful() const { return careful_; }
   void set_careful(bool careful) { careful_ = careful; }
 
-  /// A message that this rank has posted and will wait for.
-  struct Posted {
-    const Message& message() const { return pending->message; }
-
-    std::shared_ptr<Pending> pending;
-    std::optional<UnderWay::Place> place;  ///< until it has ended
-    std::uint64_t sequence = 0;
-    double start_seconds = 0;
-    std::int64_t model_start = 0;
-    std::string payload_label;  ///< of a send
-  };
-
   /// Posts the message with the clock's next step and counts it in the ledger. `at_once`: the caller waits for it before
   /// anything else happens.
   /// Errors    ContractError, nothing posted: its memory is that of another message under way, in a careful world
-  Posted post(Message message, bool at_once = false);
+  std::shared_ptr<Pending> post(Message&& message, bool at_once);
   /// Waits for it, advances the clock and records it in ledger and trace.
   /// Errors    ContractError: what was sent has been changed meanwhile, in a careful world; those of Transport::wait()
-  void finish(Posted& posted);
+  void finish(Pending& pending);
   /// Errors    ContractError that names the first message that is posted and not yet waited for
   void require_all_finished() const;
 
@@ -127,9 +85,9 @@ class Endpoint {
   /// its colour in a picture. In model time it is the work since the rank's last message, collective or computation.
   void record_computation(const std::string& operation, std::uint64_t turn, double start_seconds);
   /// Abandons it; close() then reports it.
-  void abandon(Posted& posted);
+  void abandon(std::shared_ptr<Pending> pending);
   /// The same for a message whose wait has failed, which was reported then.
-  void forget(Posted& posted);
+  void forget(std::shared_ptr<Pending> pending);
   /// One line for each message that was abandoned.
   const std::vector<std::string>& abandoned() const { return abandoned_; }
 
@@ -152,7 +110,7 @@ class Endpoint {
   std::int64_t flops() const { return work_counter_(); }
   /// Keeps an event that has just ended.
   /// `waited_before`: the model time that this rank had waited when it began.
-  void keep(TraceEvent event, double start_seconds, std::int64_t model_start, std::int64_t waited_before);
+  void keep(TraceEvent event, std::int64_t waited_before);
 
   std::shared_ptr<Transport> transport_;
   bool traced_;

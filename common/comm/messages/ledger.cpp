@@ -14,35 +14,35 @@ int ceil_log2(int size) {
 
 }  // namespace
 
-LedgerEntry& Ledger::entry_of(const std::string& operation) {
-  const auto is_it = [&](const LedgerEntry& entry) { return entry.operation == operation; };
-  const auto found = std::find_if(entries_.begin(), entries_.end(), is_it);
-  if (found != entries_.end()) return *found;
-  const auto comes_later = [&](const LedgerEntry& entry) { return entry.operation > operation; };
+LedgerEntry& Ledger::entry(const std::string& operation) {
+  for (LedgerEntry& known : entries_) {
+    if (known.operation == operation) return known;
+  }
+  const auto comes_later = [&](const LedgerEntry& known) { return known.operation > operation; };
   LedgerEntry none;
   none.operation = operation;
   return *entries_.insert(std::find_if(entries_.begin(), entries_.end(), comes_later), std::move(none));
 }
 
 void Ledger::add(const LedgerEntry& cost) {
-  entry_of(cost.operation) += cost;
+  entry(cost.operation) += cost;
 }
 
 void Ledger::add_message(const std::string& operation, bool sends, int peer, std::uint64_t bytes) {
-  LedgerEntry& entry = entry_of(operation);
-  ++entry.calls;
-  entry.messages += sends ? 1 : 0;
-  (sends ? entry.bytes_sent : entry.bytes_received) += bytes;
-  (sends ? entry.destinations : entry.sources).add(peer);
+  LedgerEntry& cost = entry(operation);
+  ++cost.calls;
+  cost.messages += sends ? 1 : 0;
+  (sends ? cost.bytes_sent : cost.bytes_received) += bytes;
+  (sends ? cost.destinations : cost.sources).add(peer);
 }
 
 void Ledger::add(const Ledger& other) {
-  for (const LedgerEntry& entry : other.entries_) add(entry);
+  for (const LedgerEntry& cost : other.entries_) add(cost);
 }
 
 LedgerEntry Ledger::of(const std::string& operation) const {
-  for (const LedgerEntry& entry : entries_) {
-    if (entry.operation == operation) return entry;
+  for (const LedgerEntry& known : entries_) {
+    if (known.operation == operation) return known;
   }
   LedgerEntry none;
   none.operation = operation;
@@ -52,7 +52,7 @@ LedgerEntry Ledger::of(const std::string& operation) const {
 LedgerEntry Ledger::total() const {
   LedgerEntry sum;
   sum.operation = "total";
-  for (const LedgerEntry& entry : entries_) sum += entry;
+  for (const LedgerEntry& cost : entries_) sum += cost;
   return sum;
 }
 

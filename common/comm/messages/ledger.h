@@ -23,10 +23,10 @@ class Ledger {
   LedgerEntry of(const std::string& operation) const;
   LedgerEntry total() const;
   const std::vector<LedgerEntry>& entries() const { return entries_; }
+  /// Made if there is none. Valid until another one is made.
+  LedgerEntry& entry(const std::string& operation);
 
  private:
-  LedgerEntry& entry_of(const std::string& operation);
-
   std::vector<LedgerEntry> entries_;  ///< few, by name
 };
 

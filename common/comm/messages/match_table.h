@@ -16,7 +16,7 @@ namespace lab::comm {
 
 /// One end of a message, as its rank posted it.
 struct LocalPending : Pending {
-  LocalPending(int owner_rank, Message posted) : Pending(std::move(posted)), owner(owner_rank) {}
+  LocalPending(int owner_rank, Message&& posted) : Pending(std::move(posted)), owner(owner_rank) {}
 
   int owner;
   std::uint64_t order = 0;  ///< n-th message posted in the world
@@ -30,7 +30,7 @@ struct Match {
   std::shared_ptr<LocalPending> target;
 
   bool agrees() const { return source->violation.empty(); }
-  std::uint64_t num_bytes() const { return source->message.num_bytes(); }
+  std::uint64_t num_bytes() const { return source->num_bytes; }
   /// Copies the payload; a meta tensor has none.
   void copy_payload() const;
   /// Passes the sender's step to the receiver and each end's model time to the other; both are then done, at that time.

@@ -1,5 +1,7 @@
 #include "common/comm/messages/message_collectives.h"
 
+#include <algorithm>
+
 #include "common/comm/batch_isend_irecv.h"
 #include "common/tensor/partition.h"
 
@@ -102,6 +104,21 @@ void MessageCollectives::all_to_all(const std::vector<at::Tensor>& parts, const 
     step.send(parts[static_cast<std::size_t>(dst)], dst);
   }
   step.wait();
+}
+
+std::int64_t agree(Transport& transport, const Group& group, const std::string& operation, const at::Tensor& tensor,
+                   SourceLine where, std::int64_t model_time) {
+  // Dissemination: a rank that completes the last round has heard, indirectly, from all ranks; one that sees a
+  // difference stops sending.
+  std::int64_t latest = model_time;
+  for (int distance = 1; distance < group.size(); distance *= 2) {
+    BatchIsendIrecv step(transport, group, operation, where);
+    step.send_contract(tensor, (group.rank + distance) % group.size(), latest);
+    step.recv_contract(tensor, (group.rank - distance + group.size()) % group.size());
+    step.wait();
+    latest = std::max(latest, step.latest_model_time());
+  }
+  return latest;
 }
 
 }  // namespace lab::comm

@@ -22,7 +22,14 @@ void copy_text(char (&target)[N], std::string_view text) {
 
 }  // namespace
 
+void require_few_dims(const Message& message) {
+  if (message.tensor.dim() <= 8) return;
+  throw ContractError(fmt::format("{}: a message of {} dimensions: expected at most 8; hint: view() it with fewer",
+                                  message.where.text(), message.tensor.dim()));
+}
+
 FrameHeader make_header(const Message& message) {
+  require_few_dims(message);
   FrameHeader header{};
   header.magic = kMagic;
   header.line = message.where.line;
@@ -32,10 +39,6 @@ FrameHeader make_header(const Message& message) {
   header.tag = message.tag;
   header.dtype = static_cast<std::int8_t>(message.tensor.scalar_type());
   const auto sizes = message.tensor.sizes();
-  if (sizes.size() > std::size(header.shape)) {
-    throw ContractError(fmt::format("{}: a message of {} dimensions: expected at most 8; hint: view() it with fewer",
-                                    message.where.text(), sizes.size()));
-  }
   header.num_dims = static_cast<std::uint8_t>(sizes.size());
   std::copy(sizes.begin(), sizes.end(), header.shape);
   header.contract_only = message.contract_only ? 1 : 0;

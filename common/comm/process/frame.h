@@ -28,6 +28,9 @@ static_assert(sizeof(FrameHeader) == 256, "the frame header is 256 bytes on ever
 /// Errors    ContractError: more than 8 dimensions
 FrameHeader make_header(const Message& message);
 
+/// The same for a message that is received, which needs no header.
+void require_few_dims(const Message& message);
+
 /// Whether operation, dtype and shape are what this rank expects: fast, since it runs for every message.
 bool same_contract(const FrameHeader& header, const Message& expected);
 

@@ -9,12 +9,10 @@
 // What the processes world asks of a way for bytes between two processes. Internal to comm.
 namespace lab::comm {
 
-class Lane;
-
-/// A message of the processes world, on the lane that leads to its peer.
+/// A message of the processes world.
 struct ProcessPending : Pending {
-  std::uint64_t sequence = 0;  ///< n-th message of its channel
-  Lane* lane = nullptr;
+  using Pending::Pending;
+
   int event_slot = -1;
 };
 
@@ -38,7 +36,7 @@ class WaitGuard {
   virtual ~WaitGuard() = default;
   /// Waits on behalf of a message.
   /// Errors    those of Transport::wait()
-  virtual void wait(Wait& wait, const Message& message, std::uint64_t sequence) = 0;
+  virtual void wait(Wait& wait, const Message& message) = 0;
   /// Throws when this rank already knows that the world has failed.
   virtual void check() = 0;
   /// Called when a connection is found to be lost: finds out whose fault it was, and throws.
@@ -58,10 +56,7 @@ class WaitGuard {
 class Lane {
  public:
   virtual ~Lane() = default;
-  /// One of this lane's own, not posted yet.
-  virtual std::shared_ptr<ProcessPending> make() = 0;
-  /// `header`: of its message.
-  virtual void post(const std::shared_ptr<ProcessPending>& pending, const FrameHeader& header) = 0;
+  virtual std::shared_ptr<ProcessPending> post(Message&& message) = 0;
   /// Errors    ContractError: the two ends do not agree, and nothing was written; those of WaitGuard
   virtual void wait(ProcessPending& pending) = 0;
 };

@@ -34,21 +34,17 @@ void ProcessTransport::use_for(const std::vector<int>& ranks, NearLane& near) {
   near_ = &near;
 }
 
-std::shared_ptr<ProcessPending> ProcessTransport::start(Message message) {
-  const FrameHeader header = make_header(message);  // also of a receive: rejects what the sender could not have sent
+std::shared_ptr<Pending> ProcessTransport::post(Message&& message) {
+  require_few_dims(message);
   guard_.check();
   if (message.tensor.is_meta()) {
     throw ContractError(
         fmt::format("{}: a meta tensor has no data to send; hint: meta tensors are for --world sim and threads",
                     message.where.text()));
   }
-  Lane& lane = *lanes_[static_cast<std::size_t>(message.peer)];
-  std::shared_ptr<ProcessPending> pending = lane.make();
-  pending->lane = &lane;
-  pending->sequence = num_posted_[message]++;
-  pending->message = std::move(message);
-  if (events_ != nullptr) pending->event_slot = events_->posted(pending->message.posted_op());
-  lane.post(pending, header);
+  const int event_slot = events_ != nullptr ? events_->posted(message.posted_op()) : -1;
+  std::shared_ptr<ProcessPending> pending = lane_to(message.peer).post(std::move(message));
+  pending->event_slot = event_slot;
   return pending;
 }
 
@@ -57,8 +53,9 @@ void ProcessTransport::wait(Pending& base) {
   const bool is_listed = events_ != nullptr && pending.event_slot >= 0;
   if (is_listed) events_->waiting(pending.event_slot);
   try {
-    const Attending attending(pending.lane == near_ ? nullptr : near_);
-    pending.lane->wait(pending);
+    Lane& lane = lane_to(pending.message.peer);
+    const Attending attending(&lane == near_ ? nullptr : near_);
+    lane.wait(pending);
   } catch (const ContractError&) {
     involved_rank_ = pending.message.peer;
     throw;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -25,8 +24,7 @@ class ProcessTransport final : public Transport {
   int rank() const override { return rank_; }
   int size() const override { return static_cast<int>(lanes_.size()); }
   int host_of(int rank) const override { return hosts_.empty() ? 0 : hosts_[static_cast<std::size_t>(rank)]; }
-  std::shared_ptr<Pending> start_send(Message message) override { return start(std::move(message)); }
-  std::shared_ptr<Pending> start_recv(Message message) override { return start(std::move(message)); }
+  std::shared_ptr<Pending> post(Message&& message) override;
   void wait(Pending& pending) override;
   void abandon(std::shared_ptr<Pending> pending) override;
   void set_task(const std::string& task) override;
@@ -36,7 +34,7 @@ class ProcessTransport final : public Transport {
   void fail(ExitCode exit_code, const std::string& message) override;
 
  private:
-  std::shared_ptr<ProcessPending> start(Message message);
+  Lane& lane_to(int rank) { return *lanes_[static_cast<std::size_t>(rank)]; }
 
   const int rank_;
   std::vector<Lane*> lanes_;  ///< by rank
@@ -44,7 +42,6 @@ class ProcessTransport final : public Transport {
   NearLane* near_ = nullptr;
   WaitGuard& guard_;
   RankEvents* events_;
-  std::unordered_map<Channel, std::uint64_t, ChannelHash> num_posted_;
   std::vector<std::shared_ptr<Pending>> graveyard_;
   int involved_rank_ = -1;  ///< the other side of a contract mismatch found by this rank
 };

@@ -19,7 +19,7 @@ namespace lab::comm {
 namespace {
 
 struct RelayPending final : Pending {
-  RelayPending(Message posted, std::uint64_t posted_id) : Pending(std::move(posted)), id(posted_id) {}
+  RelayPending(Message&& posted, std::uint64_t posted_id) : Pending(std::move(posted)), id(posted_id) {}
   std::uint64_t id;
 };
 
@@ -37,8 +37,13 @@ class RelayTransport final : public Transport {
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
-  std::shared_ptr<Pending> start_send(Message message) override { return post(std::move(message)); }
-  std::shared_ptr<Pending> start_recv(Message message) override { return post(std::move(message)); }
+
+  std::shared_ptr<Pending> post(Message&& message) override {
+    if (!message.contract_only) require_data(message.tensor, message.where.text());
+    const auto pending = std::make_shared<RelayPending>(std::move(message), num_posted_++);
+    send_message(pending->id, pending->message);
+    return pending;
+  }
 
   void wait(Pending& pending) override {
     auto& mine = static_cast<RelayPending&>(pending);
@@ -119,13 +124,6 @@ class RelayTransport final : public Transport {
 
  private:
   std::int64_t flops() const { return work_counter_ ? work_counter_() : 0; }
-
-  std::shared_ptr<Pending> post(Message message) {
-    if (!message.contract_only) require_data(message.tensor, message.where.text());
-    const auto pending = std::make_shared<RelayPending>(std::move(message), num_posted_++);
-    send_message(pending->id, pending->message);
-    return pending;
-  }
 
   void send_message(std::uint64_t id, const Message& message) {
     const bool sends = message.direction == Direction::kSend;

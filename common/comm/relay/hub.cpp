@@ -216,10 +216,9 @@ void RelayWorld::Hub::settle() {
 }
 
 void RelayWorld::Hub::trace_in_vain(Member& member) {
-  const Relayed& pending = *member.waits_for;
   const std::int64_t now = member.model.now();
-  Message message = pending.message;
-  if (!member.gathers && !message.contract_only) return member.tracer.end_message(message, pending.traced, -1, now, 0);
+  Message message = member.waits_for->message;
+  if (!member.gathers && !message.contract_only) return member.tracer.end_message(*member.waits_for, -1, now, 0);
   message.operation += ", which not all members began";
   member.tracer.end_collective(message, {}, {now, now, now, 0});
 }
@@ -261,10 +260,7 @@ void RelayWorld::Hub::answer_wait(int rank) {
     answer.step = pending->peer_step;
     const std::uint64_t step = message.direction == Direction::kSend ? message.step : pending->peer_step;
     if (step > member.clock) {
-      LedgerEntry cost;
-      cost.operation = "message";
-      cost.rounds = step - member.clock;
-      member.ledger.add(cost);
+      member.ledger.entry("message").rounds += step - member.clock;
       member.clock = step;
     }
     if (pending->collected) {
@@ -281,8 +277,7 @@ void RelayWorld::Hub::answer_wait(int rank) {
           message.direction == Direction::kSend
               ? member.model.wait_send(message.model_posted, pending->peer_model_posted, message.num_bytes())
               : member.model.wait_recv(pending->peer_model_posted, message.model_posted, message.num_bytes());
-      member.tracer.end_message(message, pending->traced, arrived, member.model.now(),
-                                member.model.time().waiting - waited_before);
+      member.tracer.end_message(*pending, arrived, member.model.now(), member.model.time().waiting - waited_before);
     }
     if (!member.gathers) {
       member.posted_bytes -= static_cast<std::uint64_t>(message.tensor.nbytes());

@@ -59,7 +59,6 @@ class RelayWorld::Hub {
   struct Relayed final : LocalPending {
     using LocalPending::LocalPending;
     std::uint64_t id = 0;                       ///< of its rank
-    RankTracer::Posted traced;                  ///< not of a collective
     bool payload_later = false;                 ///< a send whose payload is pulled once it is matched
     std::optional<CollectiveResult> collected;  ///< of a collective, once all members have begun it
   };

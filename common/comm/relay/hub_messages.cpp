@@ -45,20 +45,21 @@ void RelayWorld::Hub::post(int rank, RelayFrameReader::Received received) {
   // else is a message, whatever the rank calls it.
   const bool counts = !message.contract_only;
   if (!counts) check_contract(member, frame);
-  RankTracer::Posted traced;
+  std::unique_ptr<TraceEvent> event;
   if (counts) {
     message.step = member.clock + 1;
-    traced = member.tracer.post(message, member.model.now());
+    const std::int64_t model_start = member.model.now();
     const bool sends = message.direction == Direction::kSend;
     member.ledger.add_message("message", sends, message.peer, message.num_bytes());
     message.model_posted = sends ? member.model.post_send(message.num_bytes()) : member.model.post_recv();
+    event = member.tracer.post(message, model_start);
   }
   member.posted_bytes += static_cast<std::uint64_t>(message.tensor.nbytes());
   if (member.posted_bytes > options_.max_posted_bytes)
     throw ContractError(fmt::format("messages of {} B that it has not waited for", member.posted_bytes));
   const auto mine = std::make_shared<Relayed>(rank, std::move(message));
   mine->id = frame.id;
-  mine->traced = traced;
+  mine->event = std::move(event);
   mine->payload_later = frame.payload_later;
   member.posted[frame.id] = mine;
   const auto match = table_.post(mine);

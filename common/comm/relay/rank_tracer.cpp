@@ -22,9 +22,14 @@ bool RankTracer::has_room() {
   return !trace_.is_cut && ++num_kept_ > 0;
 }
 
-RankTracer::Posted RankTracer::post(const Channel& channel, std::int64_t model_start) {
-  if (!has_room()) return {};
-  return {true, sequences_[channel]++, model_start};
+std::unique_ptr<TraceEvent> RankTracer::post(const Message& message, std::int64_t model_start) {
+  if (!has_room()) return nullptr;
+  auto event = std::make_unique<TraceEvent>(event_of(message));
+  event->sequence = sequences_[message]++;
+  event->bytes = static_cast<std::int64_t>(message.num_bytes());
+  event->model_start = model_start;
+  event->model_posted = message.model_posted;
+  return event;
 }
 
 TraceEvent RankTracer::event_of(const Message& message) const {
@@ -37,18 +42,13 @@ TraceEvent RankTracer::event_of(const Message& message) const {
   return event;
 }
 
-void RankTracer::end_message(const Message& message, const Posted& posted, std::int64_t arrived, std::int64_t model_end,
-                             std::int64_t waited) {
-  if (!posted.is_kept) return;
-  TraceEvent event = event_of(message);
-  event.sequence = posted.sequence;
-  event.bytes = static_cast<std::int64_t>(message.num_bytes());
-  event.model_start = posted.model_start;
-  event.model_posted = message.model_posted;
-  event.model_arrived = arrived;
-  event.model_end = model_end;
-  event.model_waited = waited;
-  trace_.events.push_back(std::move(event));
+void RankTracer::end_message(Pending& pending, std::int64_t arrived, std::int64_t model_end, std::int64_t waited) {
+  const std::unique_ptr<TraceEvent> event = std::move(pending.event);
+  if (!event) return;
+  event->model_arrived = arrived;
+  event->model_end = model_end;
+  event->model_waited = waited;
+  trace_.events.push_back(std::move(*event));
 }
 
 void RankTracer::end_collective(const Message& message, const LedgerEntry& cost, const CollectiveSpan& span) {

@@ -2,11 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <memory>
 #include <unordered_map>
 
-#include "common/comm/messages/message.h"
 #include "common/comm/trace/rank_trace.h"
+#include "common/comm/transport.h"
 
 // Internal to comm/relay.
 namespace lab::comm {
@@ -20,17 +20,11 @@ class RankTracer {
 
   explicit RankTracer(int rank = 0) : rank_(rank) {}
 
-  /// What is to be remembered of a message until its wait has ended.
-  struct Posted {
-    bool is_kept = false;
-    std::uint64_t sequence = 0;
-    std::int64_t model_start = 0;
-  };
-  Posted post(const Channel& channel, std::int64_t model_start);
+  /// What is to be kept of a message until its wait has ended; null: nothing.
+  std::unique_ptr<TraceEvent> post(const Message& message, std::int64_t model_start);
 
   /// Its wait returned at `model_end`, after the rank had to wait for `waited`. A negative `arrived`: it was in vain.
-  void end_message(const Message& message, const Posted& posted, std::int64_t arrived, std::int64_t model_end,
-                   std::int64_t waited);
+  void end_message(Pending& pending, std::int64_t arrived, std::int64_t model_end, std::int64_t waited);
 
   /// A collective from model_start to model_end, which all members had begun at `began`.
   struct CollectiveSpan {

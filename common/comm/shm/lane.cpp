@@ -8,7 +8,7 @@
 #include <deque>
 #include <mutex>
 #include <thread>
-#include <unordered_map>
+#include <vector>
 
 #include "common/comm/shm/peer.h"
 
@@ -50,8 +50,8 @@ class LaneOverMemory final : public NearLane {
     for (std::size_t i = 0; i < neighbours.members.size(); ++i) {
       const auto index = static_cast<int>(i);
       if (index == neighbours.self) continue;
-      by_rank_[neighbours.members[i].rank] = peers_.size();
-      peers_.emplace_back(neighbours, index);
+      by_rank_.resize(static_cast<std::size_t>(neighbours.members[i].rank) + 1);
+      by_rank_.back() = &peers_.emplace_back(neighbours, index);
     }
   }
 
@@ -66,24 +66,22 @@ class LaneOverMemory final : public NearLane {
     helper_.join();
   }
 
-  std::shared_ptr<ProcessPending> make() override { return std::make_shared<ShmPending>(); }
-
-  void post(const std::shared_ptr<ProcessPending>& base, const FrameHeader& header) override {
-    const auto pending = std::static_pointer_cast<ShmPending>(base);
-    Peer& peer = peers_[by_rank_.at(pending->message.peer)];
+  std::shared_ptr<ProcessPending> post(Message&& message) override {
+    const auto pending = std::make_shared<ShmPending>(std::move(message));
     const std::lock_guard<std::mutex> lock(mutex_);
     if (pending->message.direction == Direction::kSend) {
-      peer.post_send(pending, header);
+      peer_of(*pending).post_send(*pending);
     } else {
-      peer.post_receive(pending);
+      peer_of(*pending).post_receive(*pending);
     }
+    return pending;
   }
 
   void wait(ProcessPending& base) override {
     auto& pending = static_cast<ShmPending&>(base);
     if (!look_for(pending)) {
       LaneWait wait(*this, pending);
-      guard_.wait(wait, pending.message, pending.sequence);
+      guard_.wait(wait, pending.message);
     }
     if (pending.is_lost) guard_.connection_lost();
     if (pending.disagreement) require_same_contract(*pending.disagreement, pending.message, rank_);
@@ -126,6 +124,8 @@ class LaneOverMemory final : public NearLane {
     std::atomic<bool> aborted_{false};
   };
 
+  Peer& peer_of(const ShmPending& pending) const { return *by_rank_[static_cast<std::size_t>(pending.message.peer)]; }
+
   /// Makes progress. Whether the message is complete, or never will be.
   bool look_for(const ShmPending& pending) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -137,7 +137,7 @@ class LaneOverMemory final : public NearLane {
     if (pending.is_lost) return true;
     if (pending.expects_posted || pending.expects_taken) return false;
     if (pending.message.direction == Direction::kRecv && !pending.has_arrived) return false;
-    return !peers_[by_rank_.at(pending.message.peer)].owes_records();  // else its peer would wait for what is there
+    return !peer_of(pending).owes_records();  // else its peer would wait for what is there
   }
 
   bool has_work() const {
@@ -171,7 +171,7 @@ class LaneOverMemory final : public NearLane {
   const bool spins_;
   Doorbell& bell_;
   std::deque<Peer> peers_;  ///< the neighbours; this rank itself has messages for others only
-  std::unordered_map<int, std::size_t> by_rank_;
+  std::vector<Peer*> by_rank_;
 
   std::mutex mutex_;  ///< of all that is in hand: this rank's thread or the helper holds it
   std::condition_variable changed_;

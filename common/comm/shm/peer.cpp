@@ -21,8 +21,24 @@ template <typename Plain>
 std::string_view plain_bytes(const Plain& value) {
   return {reinterpret_cast<const char*>(&value), sizeof(value)};
 }
-std::string_view payload_of(const Message& message) {
-  return {static_cast<const char*>(message.tensor.data_ptr()), message.num_bytes()};
+std::string_view payload_of(const Pending& pending) {
+  return {static_cast<const char*>(pending.message.tensor.data_ptr()), pending.num_bytes};
+}
+
+/// The first of the queue that is one of those, which is taken from it.
+template <typename Value, typename IsOne>
+std::optional<Value> take_first(std::deque<Value>& queue, const IsOne& is_one) {
+  for (auto first = queue.begin(); first != queue.end(); ++first) {
+    if (!is_one(*first)) continue;
+    std::optional<Value> taken = std::move(*first);
+    if (first == queue.begin()) {
+      queue.pop_front();
+    } else {
+      queue.erase(first);
+    }
+    return taken;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -38,31 +54,22 @@ struct Peer::RecordHead {
   std::uint64_t id = 0;           ///< of the sender's message; not of kPosted
   std::uint64_t place = 0;        ///< kFrame: address of a long payload; kPiece: its offset
   std::int64_t model_posted = 0;  ///< of kPosted
-};
 
-/// A frame whose receive is not posted yet.
-struct Peer::EarlyFrame {
-  RecordHead head;
-  FrameHeader header;
-  std::vector<char> payload;
+  static RecordHead of(std::string_view record) {
+    RecordHead head;
+    std::memcpy(&head, record.data(), sizeof(head));
+    return head;
+  }
+  /// Whether the message belongs to the same channel.
+  bool fits(const Message& message) const { return group == message.group && tag == message.tag; }
 };
 
 /// A payload that its receiver wants in pieces.
 struct Peer::Push {
-  std::shared_ptr<ShmPending> send;
+  ShmPending* send = nullptr;
   std::uint64_t id = 0;
   std::uint64_t num_sent = 0;
 };
-
-/// The first of a channel's queue, which is taken from it.
-template <typename Value>
-std::optional<Value> Peer::take_first(ByChannel<Value>& queues, const Channel& channel) {
-  const auto found = queues.find(channel);
-  if (found == queues.end() || found->second.empty()) return std::nullopt;
-  std::optional<Value> first = std::move(found->second.front());
-  found->second.pop_front();
-  return first;
-}
 
 Peer::Peer(const Neighbours& neighbours, int index)
     : member_(neighbours.members[static_cast<std::size_t>(index)]),
@@ -108,7 +115,7 @@ void Peer::write(Parts parts) {
 /// Whether anything could be written.
 bool Peer::push_piece() {
   Push& push = pushes_.front();
-  const std::string_view payload = payload_of(push.send->message);
+  const std::string_view payload = payload_of(*push.send);
   RecordHead head{RecordHead::Kind::kPiece};
   head.id = push.id;
   head.place = push.num_sent;
@@ -122,32 +129,33 @@ bool Peer::push_piece() {
   return true;
 }
 
-void Peer::post_send(const std::shared_ptr<ShmPending>& pending, const FrameHeader& header) {
-  const Message& message = pending->message;
+void Peer::post_send(ShmPending& pending) {
+  const Message& message = pending.message;
   RecordHead head{RecordHead::Kind::kFrame};
   head.tag = message.tag;
   head.group = message.group;
   head.id = num_sends_++;
   if (is_acknowledged(message)) {
-    if (const auto posted = take_first(posted_, message)) {
-      pending->peer_model_posted = *posted;
+    const auto posted = take_first(posted_, [&](const RecordHead& one) { return one.fits(message); });
+    if (posted) {
+      pending.peer_model_posted = posted->model_posted;
     } else {
-      pending->expects_posted = true;
-      sends_[message].push_back(pending);
+      pending.expects_posted = true;
+      sends_.push_back(&pending);
     }
   }
-  std::string_view payload = payload_of(message);
+  std::string_view payload = payload_of(pending);
   if (payload.size() > kShortBytes) {
     head.place = reinterpret_cast<std::uint64_t>(payload.data());
-    pending->expects_taken = true;
-    long_sends_[head.id] = pending;
+    pending.expects_taken = true;
+    long_sends_[head.id] = &pending;
     payload = {};
   }
-  write({plain_bytes(head), plain_bytes(header), payload});
+  write({plain_bytes(head), plain_bytes(make_header(message)), payload});
 }
 
-void Peer::post_receive(const std::shared_ptr<ShmPending>& pending) {
-  const Message& message = pending->message;
+void Peer::post_receive(ShmPending& pending) {
+  const Message& message = pending.message;
   if (is_acknowledged(message)) {
     RecordHead head{RecordHead::Kind::kPosted};
     head.tag = message.tag;
@@ -155,37 +163,40 @@ void Peer::post_receive(const std::shared_ptr<ShmPending>& pending) {
     head.model_posted = message.model_posted;
     write({plain_bytes(head)});
   }
-  if (const auto frame = take_first(frames_, message)) {
-    match(pending, frame->head, frame->header, {frame->payload.data(), frame->payload.size()});
+  const auto frame = take_first(frames_, [&](const std::string& one) { return RecordHead::of(one).fits(message); });
+  if (frame) {
+    match(pending, *frame);
   } else {
-    receives_[message].push_back(pending);
+    receives_.push_back(&pending);
   }
 }
 
 /// Both ends of a message are here.
-void Peer::match(const std::shared_ptr<ShmPending>& pending, const RecordHead& head, const FrameHeader& header,
-                 std::string_view payload) {
-  const Message& message = pending->message;
-  pending->has_arrived = true;
+void Peer::match(ShmPending& pending, std::string_view frame) {
+  const Message& message = pending.message;
+  const RecordHead head = RecordHead::of(frame);
+  FrameHeader header;
+  std::memcpy(&header, frame.data() + sizeof(head), sizeof(header));
+  pending.has_arrived = true;
   if (!same_contract(header, message)) {
-    pending->disagreement = std::make_unique<FrameHeader>(header);
+    pending.disagreement = std::make_unique<FrameHeader>(header);
     return;
   }
-  pending->peer_step = header.step;
-  pending->peer_model_posted = header.model_posted;
-  const std::uint64_t num_bytes = message.num_bytes();
+  pending.peer_step = header.step;
+  pending.peer_model_posted = header.model_posted;
+  const std::uint64_t num_bytes = pending.num_bytes;
   if (num_bytes <= kShortBytes) {
-    if (num_bytes > 0) std::memcpy(message.tensor.data_ptr(), payload.data(), num_bytes);
+    if (num_bytes > 0) std::memcpy(message.tensor.data_ptr(), frame.data() + sizeof(head) + sizeof(header), num_bytes);
     return;
   }
   RecordHead answer{RecordHead::Kind::kTaken};
   answer.id = head.id;
   if (!member_.readable) {
     answer.kind = RecordHead::Kind::kWanted;
-    pending->has_arrived = false;
-    in_pieces_[head.id] = pending;
+    pending.has_arrived = false;
+    in_pieces_[head.id] = &pending;
   } else if (!read_memory(member_.process, head.place, message.tensor.data_ptr(), num_bytes)) {
-    pending->is_lost = true;
+    pending.is_lost = true;
     return;
   }
   write({plain_bytes(answer)});
@@ -202,28 +213,22 @@ void Peer::take_records() {
 }
 
 void Peer::take(std::string_view record) {
-  RecordHead head;
-  std::memcpy(&head, record.data(), sizeof(head));
-  record.remove_prefix(sizeof(head));
-  const auto channel = [&](Direction direction) { return Channel{direction, member_.rank, head.group, head.tag}; };
+  const RecordHead head = RecordHead::of(record);
+  const auto is_meant = [&](const ShmPending* pending) { return head.fits(pending->message); };
   switch (head.kind) {
-    case RecordHead::Kind::kFrame: {
-      FrameHeader header;
-      std::memcpy(&header, record.data(), sizeof(header));
-      record.remove_prefix(sizeof(header));
-      if (const auto pending = take_first(receives_, channel(Direction::kRecv))) {
-        match(*pending, head, header, record);
+    case RecordHead::Kind::kFrame:
+      if (const auto pending = take_first(receives_, is_meant)) {
+        match(**pending, record);
       } else {
-        frames_[channel(Direction::kRecv)].push_back({head, header, {record.begin(), record.end()}});
+        frames_.emplace_back(record);
       }
       break;
-    }
     case RecordHead::Kind::kPosted:
-      if (const auto pending = take_first(sends_, channel(Direction::kSend))) {
+      if (const auto pending = take_first(sends_, is_meant)) {
         (*pending)->peer_model_posted = head.model_posted;
         (*pending)->expects_posted = false;
       } else {
-        posted_[channel(Direction::kSend)].push_back(head.model_posted);
+        posted_.push_back(head);
       }
       break;
     case RecordHead::Kind::kTaken: {
@@ -241,9 +246,10 @@ void Peer::take(std::string_view record) {
     case RecordHead::Kind::kPiece: {
       const auto found = in_pieces_.find(head.id);
       ShmPending& pending = *found->second;
+      record.remove_prefix(sizeof(head));
       std::memcpy(static_cast<char*>(pending.message.tensor.data_ptr()) + head.place, record.data(), record.size());
       pending.num_arrived += record.size();
-      if (pending.num_arrived < pending.message.num_bytes()) break;
+      if (pending.num_arrived < pending.num_bytes) break;
       pending.has_arrived = true;
       in_pieces_.erase(found);
       break;

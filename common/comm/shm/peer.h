@@ -17,6 +17,8 @@
 namespace lab::comm {
 
 struct ShmPending final : ProcessPending {
+  using ProcessPending::ProcessPending;
+
   bool expects_posted = false;                ///< of a send
   bool expects_taken = false;                 ///< of a send
   std::uint64_t num_arrived = 0;              ///< of a receive: bytes of pieces
@@ -25,7 +27,8 @@ struct ShmPending final : ProcessPending {
   std::unique_ptr<FrameHeader> disagreement;  ///< of a receive: what was sent in its place
 };
 
-/// What this rank has in hand with one neighbour. Not thread-safe: the caller serialises the calls.
+/// What this rank has in hand with one neighbour. Not thread-safe: the caller serialises the calls. Messages stay where
+/// they are until they are complete, also those that are abandoned.
 class Peer {
  public:
   Peer(const Neighbours& neighbours, int index);
@@ -33,8 +36,8 @@ class Peer {
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
 
-  void post_send(const std::shared_ptr<ShmPending>& pending, const FrameHeader& header);
-  void post_receive(const std::shared_ptr<ShmPending>& pending);
+  void post_send(ShmPending& pending);
+  void post_receive(ShmPending& pending);
 
   /// Reads all records, and writes those that did not fit before.
   void progress();
@@ -45,21 +48,15 @@ class Peer {
 
  private:
   struct RecordHead;
-  struct EarlyFrame;
   struct Push;
   using Parts = std::initializer_list<std::string_view>;  ///< of a record; they follow each other
-  template <typename Value>
-  using ByChannel = std::unordered_map<Channel, std::deque<Value>, ChannelHash>;
-  template <typename Value>
-  static std::optional<Value> take_first(ByChannel<Value>& queues, const Channel& channel);
 
   bool try_to_write(Parts parts);
   void write(Parts parts);
   bool push_piece();
   void take_records();
   void take(std::string_view record);
-  void match(const std::shared_ptr<ShmPending>& pending, const RecordHead& head, const FrameHeader& header,
-             std::string_view payload);
+  void match(ShmPending& pending, std::string_view frame);
 
   Neighbours::Member member_;
   ShmRing& in_;
@@ -68,12 +65,13 @@ class Peer {
   std::uint64_t num_sends_ = 0;
   std::deque<std::string> unsent_;  ///< records that did not fit into the ring
   std::deque<Push> pushes_;
-  std::unordered_map<std::uint64_t, std::shared_ptr<ShmPending>> long_sends_;  ///< by id, until taken
-  std::unordered_map<std::uint64_t, std::shared_ptr<ShmPending>> in_pieces_;   ///< receives, by the sender's id
-  ByChannel<std::shared_ptr<ShmPending>> sends_;                               ///< their receives are not posted
-  ByChannel<std::int64_t> posted_;                                             ///< receives whose sends are not
-  ByChannel<std::shared_ptr<ShmPending>> receives_;                            ///< their frames are not here
-  ByChannel<EarlyFrame> frames_;
+  std::unordered_map<std::uint64_t, ShmPending*> long_sends_;  ///< by id, until taken
+  std::unordered_map<std::uint64_t, ShmPending*> in_pieces_;   ///< receives, by the sender's id
+  // In the order of posting: few, of which most often the first is the one that is looked for.
+  std::deque<ShmPending*> sends_;     ///< their receives are not posted
+  std::deque<RecordHead> posted_;     ///< receives whose sends are not
+  std::deque<ShmPending*> receives_;  ///< their frames are not here
+  std::deque<std::string> frames_;    ///< records whose receives are not posted
 };
 
 }  // namespace lab::comm

@@ -35,7 +35,7 @@ class SimWorld::Hub {
     });
   }
 
-  std::shared_ptr<Pending> post(int rank, Message message) {
+  std::shared_ptr<Pending> post(int rank, Message&& message) {
     auto mine = std::make_shared<LocalPending>(rank, std::move(message));
     table_.throw_if_failed();
     if (auto match = table_.post(mine)) {
@@ -140,8 +140,7 @@ class SimTransport final : public Transport {
   int rank() const override { return rank_; }
   int size() const override { return hub_.size(); }
   int host_of(int rank) const override { return hub_.host_of(rank); }
-  std::shared_ptr<Pending> start_send(Message message) override { return hub_.post(rank_, std::move(message)); }
-  std::shared_ptr<Pending> start_recv(Message message) override { return hub_.post(rank_, std::move(message)); }
+  std::shared_ptr<Pending> post(Message&& message) override { return hub_.post(rank_, std::move(message)); }
   void wait(Pending& pending) override { hub_.wait(rank_, static_cast<LocalPending&>(pending)); }
   void abandon(std::shared_ptr<Pending>) override {}  // the table, or the message in flight, keeps it alive
   double now() const override { return hub_.now(); }

@@ -124,8 +124,7 @@ TEST_CASE("relay: what a rank claims to compute reaches no other one that works"
       message.direction = self.comm.rank() == 0 ? Direction::kSend : Direction::kRecv;
       self.flops += self.comm.rank() == 0 ? 4711 * kFlopsPerMicrosecond : 0;
       Transport& transport = *self.end.transport;
-      const auto pending =
-          message.direction == Direction::kSend ? transport.start_send(message) : transport.start_recv(message);
+      const auto pending = transport.post(std::move(message));
       transport.wait(*pending);
       self.end.collectives->barrier(whole_world(self.comm.rank(), 2));
       if (self.comm.rank() == 1) {
@@ -185,7 +184,7 @@ TEST_CASE("relay: work that goes backwards, or that nobody can have done, ends t
                           Message message;
                           message.peer = 1;
                           message.tensor = at::zeros({1});
-                          self.end.transport->start_send(message);
+                          self.end.transport->post(std::move(message));
                         }),
                  "9 floating-point operations so far, 10 before"));
   CHECK(contains(failed(10, 9, [](CountingRank self) { self.end.collectives->barrier(whole_world(0, 2)); }),

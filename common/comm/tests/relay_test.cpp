@@ -115,7 +115,7 @@ struct Encounter {
         receive.tensor = at::zeros({1});
         receive.contract_only = contract_only;
         receive.group = contract_only ? kCollectiveChannel : 0;
-        const auto pending = transport->start_recv(receive);
+        const auto pending = transport->post(std::move(receive));
         transport->wait(*pending);
         step = pending->peer_step;
         transport->close();
@@ -248,7 +248,7 @@ TEST_CASE("relay: which of several failures is the world's does not depend on wh
       receive.direction = Direction::kRecv;
       receive.peer = peer;
       receive.tensor = at::zeros({1});
-      end.transport->wait(*end.transport->start_recv(receive));
+      end.transport->wait(*end.transport->post(std::move(receive)));
     };
   };
   const RankOfThree returns = [](RelayEnd& end) { end.transport->close(); };

@@ -142,7 +142,9 @@ TEST_CASE("relay: of endless messages and of their names, it keeps a part") {
   message.where = {"\x1b[31m<script>\n\xff", 3};
   for (int i = 0; i < 100'000; ++i) {
     message.tag = i;
-    tracer.end_message(message, tracer.post(message, i), i, i, 0);
+    Pending pending{Message(message)};
+    pending.event = tracer.post(message, i);
+    tracer.end_message(pending, i, i, 0);
   }
   const RankTrace trace = tracer.trace(1);
   CHECK(trace.events.size() == RankTracer::kMostEvents);

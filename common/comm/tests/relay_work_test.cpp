@@ -75,7 +75,7 @@ void swap_with_other(Transport& transport, std::int64_t size = 1, bool contract_
     message.tensor = at::zeros({size});
     message.contract_only = contract_only;
     message.group = contract_only ? kCollectiveChannel : 0;
-    pending.push_back(direction == Direction::kSend ? transport.start_send(message) : transport.start_recv(message));
+    pending.push_back(transport.post(std::move(message)));
   }
   for (const auto& each : pending) transport.wait(*each);
 }
@@ -118,7 +118,7 @@ TEST_CASE("relay: messages outside of any work, results that were not asked for,
                    Message message;
                    message.peer = 1 - end.transport->rank();
                    message.tensor = at::zeros({1000});
-                   for (int i = 0; i < 300; ++i) end.transport->start_send(message);
+                   for (int i = 0; i < 300; ++i) end.transport->post(Message(message));
                    end.hand_in("all sent");
                    end.next_work();
                  }),
@@ -143,7 +143,7 @@ TEST_CASE("relay: comparing contracts is free for collectives only, and not with
       message.tag = tag;
       message.tensor = at::zeros({1});
       message.contract_only = true;
-      end.transport->start_send(message);
+      end.transport->post(std::move(message));
     };
   };
   CHECK(testing::contains(failed(compares(0, 0)), "a comparison of contracts that is not a collective's"));

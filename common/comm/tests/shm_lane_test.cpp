@@ -13,13 +13,22 @@ namespace {
 /// A world that never fails.
 class NoGuard final : public WaitGuard {
  public:
-  void wait(Wait& wait, const Message&, std::uint64_t) override { CHECK(wait.wait() == Wait::End::kComplete); }
+  void wait(Wait& wait, const Message&) override { CHECK(wait.wait() == Wait::End::kComplete); }
   void check() override {}
   [[noreturn]] void connection_lost() override { throw CommError("lost"); }
   void set_task(const std::string&) override {}
   void close() override {}
   void fail(ExitCode, const std::string&, int) override {}
 };
+
+Message message_to(int peer, Direction direction, const at::Tensor& tensor, int tag = 0) {
+  Message message;
+  message.direction = direction;
+  message.peer = peer;
+  message.tag = tag;
+  message.tensor = tensor;
+  return message;
+}
 
 /// Two ranks that are threads of this process, each with its own view of one segment.
 class Pair {
@@ -39,14 +48,7 @@ class Pair {
   NearLane& lane(int rank) { return *lanes_[static_cast<std::size_t>(rank)]; }
 
   std::shared_ptr<ProcessPending> post(int rank, Direction direction, const at::Tensor& tensor, int tag = 0) {
-    std::shared_ptr<ProcessPending> pending = lane(rank).make();
-    pending->lane = &lane(rank);
-    pending->message.direction = direction;
-    pending->message.peer = 1 - rank;
-    pending->message.tag = tag;
-    pending->message.tensor = tensor;
-    lane(rank).post(pending, make_header(pending->message));
-    return pending;
+    return lane(rank).post(message_to(1 - rank, direction, tensor, tag));
   }
 
  private:
@@ -137,11 +139,8 @@ TEST_CASE("shared memory: a payload whose sender is gone is a lost connection") 
   const auto receiver = lane_over_memory(us, guard, false);
   for (Direction direction : {Direction::kSend, Direction::kRecv}) {
     NearLane& lane = direction == Direction::kSend ? *sender : *receiver;
-    const auto pending = lane.make();
-    pending->message.direction = direction;
-    pending->message.peer = direction == Direction::kSend ? 1 : 0;
-    pending->message.tensor = filled(100'000, 1);
-    lane.post(pending, make_header(pending->message));
+    const int peer = direction == Direction::kSend ? 1 : 0;
+    const auto pending = lane.post(message_to(peer, direction, filled(100'000, 1)));
     if (direction == Direction::kRecv) CHECK_THROWS_AS(lane.wait(*pending), CommError);
   }
 }

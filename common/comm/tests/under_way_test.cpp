@@ -1,5 +1,4 @@
 #include <deque>
-#include <optional>
 
 #include "common/base/errors.h"
 #include "common/comm/messages/endpoint.h"
@@ -8,7 +7,7 @@
 namespace lab::comm {
 namespace {
 
-using Watch = UnderWay::Watch;
+using Watch = Pending::Watch;
 
 Message message(Direction direction, const at::Tensor& tensor) {
   Message one;
@@ -18,20 +17,17 @@ Message message(Direction direction, const at::Tensor& tensor) {
   return one;
 }
 
-/// Messages that stay where they are until they have ended.
 class Posted {
  public:
   int add(Direction direction, const at::Tensor& tensor, Watch watch) {
-    messages_.push_back(message(direction, tensor));
-    places_.emplace_back(under_way_.add(messages_.back(), watch));
-    return static_cast<int>(places_.size()) - 1;
+    under_way_.add(messages_.emplace_back(message(direction, tensor)), watch);
+    return static_cast<int>(messages_.size()) - 1;
   }
-  bool ended(int index) { return under_way_.ended(places_[static_cast<std::size_t>(index)]); }
+  bool ended(int index) { return under_way_.ended(messages_[static_cast<std::size_t>(index)]); }
   const UnderWay& under_way() const { return under_way_; }
 
  private:
-  std::deque<Message> messages_;
-  std::deque<std::optional<UnderWay::Place>> places_;
+  std::deque<Pending> messages_;
   UnderWay under_way_;
 };
 
@@ -61,17 +57,6 @@ TEST_CASE("under way: what a send shares with a receive is refused, in either or
       CHECK_FALSE(refuses(0, 16));
     }
   }
-}
-
-TEST_CASE("under way: a long message before many short ones is found") {
-  const at::Tensor buffer = at::zeros({1000});
-  Posted posted;
-  const UnderWay& under_way = posted.under_way();
-  posted.add(Direction::kRecv, buffer.narrow(0, 0, 500), Watch::kPlace);
-  for (std::int64_t i = 0; i < 100; ++i) posted.add(Direction::kSend, buffer.narrow(0, 600 + i, 1), Watch::kPlace);
-  CHECK_THROWS_AS(under_way.require_apart(message(Direction::kSend, buffer.narrow(0, 499, 1)), 0), ContractError);
-  CHECK_THROWS_AS(under_way.require_apart(message(Direction::kRecv, buffer.narrow(0, 650, 200)), 0), ContractError);
-  under_way.require_apart(message(Direction::kRecv, buffer.narrow(0, 500, 100)), 0);
 }
 
 TEST_CASE("under way: a send that was changed, in any one byte, and only if it was watched") {

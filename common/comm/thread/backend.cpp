@@ -18,7 +18,7 @@ class ThreadWorld::Hub {
   int size() const { return table_.size(); }
   double now() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
-  std::shared_ptr<Pending> post(int rank, Message message) {
+  std::shared_ptr<Pending> post(int rank, Message&& message) {
     auto mine = std::make_shared<LocalPending>(rank, std::move(message));
     std::unique_lock<std::mutex> lock(mutex_);
     table_.throw_if_failed();
@@ -104,8 +104,7 @@ class ThreadTransport final : public Transport {
 
   int rank() const override { return rank_; }
   int size() const override { return hub_.size(); }
-  std::shared_ptr<Pending> start_send(Message message) override { return hub_.post(rank_, std::move(message)); }
-  std::shared_ptr<Pending> start_recv(Message message) override { return hub_.post(rank_, std::move(message)); }
+  std::shared_ptr<Pending> post(Message&& message) override { return hub_.post(rank_, std::move(message)); }
   void wait(Pending& pending) override { hub_.wait(rank_, static_cast<LocalPending&>(pending)); }
   void abandon(std::shared_ptr<Pending>) override {}  // the table keeps unmatched messages alive
   double now() const override { return hub_.now(); }

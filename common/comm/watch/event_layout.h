@@ -32,9 +32,13 @@ class Cell {
 
  public:
   void store(const Record& record) {
-    std::uint64_t plain[kWords];
-    std::memcpy(plain, &record, sizeof(Record));
-    for (std::size_t i = 0; i < kWords; ++i) words_[i].store(plain[i], std::memory_order_release);
+    const auto* bytes = reinterpret_cast<const char*>(&record);
+    for (Word& word : words_) {
+      std::uint64_t plain = 0;
+      std::memcpy(&plain, bytes, sizeof(plain));
+      word.store(plain, std::memory_order_release);
+      bytes += sizeof(plain);
+    }
   }
   Record load() const {
     std::uint64_t plain[kWords];
