@@ -1,7 +1,7 @@
 #pragma once
 
 #include "a4_data_tensor/step.h"
-#include "common/comm/collectives.h"
+#include "common/api/collectives.h"
 
 namespace lab::a4 {
 

@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-#include "common/comm/collectives.h"
+#include "common/api/collectives.h"
 
 // Differentiable communication between ranks. `collectives` must outlive the backward pass.
 namespace lab::a4 {

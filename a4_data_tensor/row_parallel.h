@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-#include "common/comm/collectives.h"
+#include "common/api/collectives.h"
 
 // Beyond the handout: the other half of Megatron's pair.
 namespace lab::a4 {

@@ -4,7 +4,7 @@
 
 #include "a5_pipeline/data_loader.h"
 #include "a5_pipeline/pipeline_stage.h"
-#include "common/comm/point_to_point.h"
+#include "common/api/point_to_point.h"
 
 namespace lab::a5 {
 

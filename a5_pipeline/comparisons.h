@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "a5_pipeline/model.h"
-#include "common/tensor/compare.h"
+#include "common/api/compare.h"
 
 namespace lab::a5 {
 

@@ -3,10 +3,10 @@
 #include "a5_pipeline/commands/commands.h"
 #include "a5_pipeline/commands/main_comparison.h"
 #include "a5_pipeline/commands/schedules.h"
+#include "common/api/shapes.h"
 #include "common/checks/lab_main.h"
 #include "common/cli/app.h"
 #include "common/pipeline/generators.h"
-#include "common/tensor/describe.h"
 
 namespace lab::a5 {
 namespace {

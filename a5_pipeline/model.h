@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "a5_pipeline/arguments.h"
-#include "common/tensor/tensor_map.h"
+#include "common/api/tensor_map.h"
 
 // Shapes: B micro-batch size, S sequence, H hidden size, I intermediate size. A weight is [out, in], as in
 // nn.Linear.

@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "a5_pipeline/arguments.h"
-#include "common/comm/point_to_point.h"
+#include "common/api/point_to_point.h"
 
 namespace lab::a5 {
 

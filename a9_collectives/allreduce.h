@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "common/comm/point_to_point.h"
+#include "common/api/point_to_point.h"
 
 // n: bytes of the tensor. P: number of ranks. alpha: seconds for an empty message. beta: seconds per byte.
 // p: the largest power of two that is at most P.

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/comm/point_to_point.h"
+#include "common/api/point_to_point.h"
 
 // What every algorithm here needs in addition to send and recv.
 namespace lab::a9 {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/comm/point_to_point.h"
+#include "common/api/point_to_point.h"
 
 // Argument checks, made before anything is sent. All throw a ContractError with what, rank, expected, got.
 namespace lab::a9 {

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "common/comm/communicator.h"
-#include "common/tensor/tensor_map.h"
+#include "common/api/communicator.h"
+#include "common/api/tensor_map.h"
 
 // Shapes: B batch, S sequence, D d_model, F d_ff, H num_heads, K = D / H, P ranks. A weight is [out, in], as in
 // nn.Linear.

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "common/comm/communicator.h"
-#include "common/tensor/tensor_map.h"
+#include "common/api/communicator.h"
+#include "common/api/tensor_map.h"
 
 // Communication that autograd understands. In the backward pass every rank takes part, in the same order: all ranks
 // build the same graph and all call backward(). `comm` must live until then.

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "common/comm/point_to_point.h"
+#include "common/api/point_to_point.h"
 
 // An all-reduce for ranks on several hosts, made of your own collectives. Ranks of one host share a link to the others,
 // which is slower than what is between them.

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/tensor/partition.h"
+#include "common/api/partition.h"
 
 namespace lab::optc {
 

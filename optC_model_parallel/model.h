@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "common/tensor/partition.h"
-#include "common/tensor/tensor_map.h"
+#include "common/api/partition.h"
+#include "common/api/tensor_map.h"
 
 // A model is data: a list of layers, each with the names and shapes of its tensors and a function of them. The tensors
 // are kept separately, so that a process can hold some layers, a shard of each layer, or several versions of a layer.

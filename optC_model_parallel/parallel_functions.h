@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-#include "common/comm/collectives.h"
+#include "common/api/collectives.h"
 
 // Communication that autograd understands. Every rank takes part in the backward pass, in the same order: all ranks
 // build the same graph and call backward(). `comm` must live until then.

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "common/comm/collectives.h"
+#include "common/api/collectives.h"
 #include "optC_model_parallel/model/layers/blocks.h"
 
 // Layers whose weights are split over ranks. x and out are whole, and the same on every rank, unless called a shard.

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "common/tensor/partition.h"
+#include "common/api/partition.h"
 
 namespace lab::optc {
 

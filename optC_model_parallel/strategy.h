@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "common/tensor/tensor_map.h"
+#include "common/api/tensor_map.h"
 #include "optC_model_parallel/model/data/batches.h"
 #include "optC_model_parallel/model/data/images.h"
 #include "optC_model_parallel/model/training/learner.h"

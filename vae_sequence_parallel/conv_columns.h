@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/tensor/partition.h"
+#include "common/api/partition.h"
 #include "vae_sequence_parallel/layers.h"
 
 // Which input columns each rank needs for a convolution whose input is split along the width. Column numbers are those

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/comm/communicator.h"
+#include "common/api/communicator.h"
 #include "vae_sequence_parallel/layers.h"
 #include "vae_sequence_parallel/model/width_shard.h"
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/comm/collectives.h"
-#include "common/comm/point_to_point.h"
+#include "common/api/collectives.h"
+#include "common/api/point_to_point.h"
 
 // Attention with positions split over ranks: each rank computes the rows of softmax(Q K^T / sqrt(d)) V for its own
 // queries, over the keys and values of all ranks. Differentiable once; no double backward.

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "a4_data_tensor/step.h"
-#include "common/comm/collectives.h"
+#include "common/api/collectives.h"
 #include "common/rank/task_call.h"
 
 // The calls of functions and layers that communicate.

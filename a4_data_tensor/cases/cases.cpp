@@ -1,6 +1,6 @@
 #include "a4_data_tensor/cases/cases.h"
 
-#include "common/tensor/compare.h"
+#include "common/api/compare.h"
 
 namespace lab::a4 {
 namespace {

@@ -1,8 +1,8 @@
 #include "a4_data_tensor/cases/bounds.h"
 #include "a4_data_tensor/cases/cases.h"
+#include "common/api/partition.h"
 #include "common/tensor/batch.h"
 #include "common/tensor/exact_data.h"
-#include "common/tensor/partition.h"
 
 namespace lab::a4 {
 namespace {

@@ -1,6 +1,6 @@
 #include "a4_data_tensor/step.h"
 
-#include "common/tensor/shape_check.h"
+#include "common/api/shapes.h"
 
 namespace lab::a4 {
 

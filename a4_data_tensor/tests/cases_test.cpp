@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "a4_data_tensor/single_step.h"
+#include "common/api/compare.h"
 #include "common/log/match_line.h"
-#include "common/tensor/compare.h"
 #include "common/testing/case_names.h"
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"

@@ -1,5 +1,5 @@
 #include "a4_data_tensor/cases/cases.h"
-#include "common/tensor/partition.h"
+#include "common/api/partition.h"
 #include "common/testing/test.h"
 
 // A judged rank is sent its own part of a case's inputs: computing everything by itself is then not possible.

@@ -1,8 +1,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "common/api/compare.h"
 #include "common/base/subprocess.h"
-#include "common/tensor/compare.h"
 #include "common/tensor/files/safetensors.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"

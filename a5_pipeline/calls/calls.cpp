@@ -8,8 +8,8 @@
 #include "a5_pipeline/calls/trials.h"
 #include "a5_pipeline/comparisons.h"
 #include "a5_pipeline/pipeline_stage.h"
-#include "common/base/errors.h"
-#include "common/tensor/describe.h"
+#include "common/api/errors.h"
+#include "common/api/shapes.h"
 
 namespace lab::a5 {
 

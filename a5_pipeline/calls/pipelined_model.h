@@ -9,10 +9,10 @@
 #include "a5_pipeline/data_loader.h"
 #include "a5_pipeline/model/deferred_linear.h"
 #include "a5_pipeline/pipeline_stage.h"
-#include "common/comm/communicator.h"
+#include "common/api/communicator.h"
+#include "common/api/tensor_map.h"
 #include "common/pipeline/run_schedule.h"
 #include "common/pipeline/schedule.h"
-#include "common/tensor/tensor_map.h"
 
 namespace lab::a5 {
 

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "a5_pipeline/comparisons.h"
+#include "common/api/tensor_map.h"
 #include "common/rank/task_call.h"
-#include "common/tensor/tensor_map.h"
 
 // What the comparisons of Q9 and Q10 are given, and how it travels in a case's inputs.
 namespace lab::a5 {

@@ -2,8 +2,8 @@
 
 #include "a5_pipeline/cases/cases.h"
 #include "a5_pipeline/cases/comparison_trials.h"
+#include "common/api/partition.h"
 #include "common/tensor/exact_data.h"
-#include "common/tensor/partition.h"
 
 namespace lab::a5 {
 namespace {

@@ -7,10 +7,10 @@
 #include "a5_pipeline/comparisons.h"
 #include "a5_pipeline/data_loader.h"
 #include "a5_pipeline/model.h"
+#include "common/api/partition.h"
 #include "common/checks/once_per_world.h"
 #include "common/pipeline/generators.h"
 #include "common/pipeline/model_costs.h"
-#include "common/tensor/partition.h"
 
 namespace lab::a5 {
 namespace {

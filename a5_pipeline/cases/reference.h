@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "a5_pipeline/arguments.h"
-#include "common/tensor/tensor_map.h"
+#include "common/api/tensor_map.h"
 
 namespace lab::a5 {
 

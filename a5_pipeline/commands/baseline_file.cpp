@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "a5_pipeline/baseline.h"
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/launch/supervise/run_directory.h"
 #include "common/rank/measured_use.h"
 #include "common/tensor/files/safetensors.h"

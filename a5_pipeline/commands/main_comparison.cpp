@@ -10,10 +10,10 @@
 #include "a5_pipeline/commands/schedules.h"
 #include "a5_pipeline/comparisons.h"
 #include "a5_pipeline/data_loader.h"
+#include "common/api/compare.h"
+#include "common/api/partition.h"
 #include "common/comm/lone_work.h"
 #include "common/rank/measured_use.h"
-#include "common/tensor/compare.h"
-#include "common/tensor/partition.h"
 
 namespace lab::a5 {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "a5_pipeline/commands/commands.h"
 #include "a5_pipeline/commands/schedules.h"
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/files.h"
 #include "common/base/numbers.h"
 #include "common/base/text.h"

@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/comm/messages/endpoint_of.h"
 #include "common/comm/trace/trace.h"
 #include "common/launch/run_ranks.h"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "a5_pipeline/model/draws.h"
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 
 namespace lab::a5 {
 

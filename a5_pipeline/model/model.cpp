@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "a5_pipeline/linear.h"
-#include "common/base/errors.h"
-#include "common/tensor/shape_check.h"
+#include "common/api/errors.h"
+#include "common/api/shapes.h"
 
 namespace lab::a5 {
 

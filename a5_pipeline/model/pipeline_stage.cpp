@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 
 namespace lab::a5 {
 namespace {

@@ -7,7 +7,7 @@
 #include "a5_pipeline/data_loader.h"
 #include "a5_pipeline/pipeline_communicate.h"
 #include "a5_pipeline/pipeline_stage.h"
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/pipeline/generators.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"

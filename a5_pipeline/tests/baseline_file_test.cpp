@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "a5_pipeline/baseline.h"
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/tensor/meters/memory_meter.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"

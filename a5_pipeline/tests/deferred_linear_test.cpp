@@ -2,7 +2,7 @@
 
 #include "a5_pipeline/comparisons.h"
 #include "a5_pipeline/pipeline_stage.h"
-#include "common/tensor/compare.h"
+#include "common/api/compare.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
 

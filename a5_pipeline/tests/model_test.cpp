@@ -3,8 +3,8 @@
 #include "a5_pipeline/baseline.h"
 #include "a5_pipeline/cases/reference.h"
 #include "a5_pipeline/comparisons.h"
-#include "common/base/errors.h"
-#include "common/tensor/compare.h"
+#include "common/api/compare.h"
+#include "common/api/errors.h"
 #include "common/testing/test.h"
 
 // A model on which a comparison is meaningful: its signal does not fade, and it is the same however it is cut.

@@ -8,7 +8,7 @@
 
 #include "a5_pipeline/cases/cases.h"
 #include "a5_pipeline/commands/main_comparison.h"
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/pipeline/generators.h"
 #include "common/pipeline/timeline.h"
 #include "common/testing/test.h"

@@ -5,7 +5,7 @@
 #include "a5_pipeline/cases/cases.h"
 #include "a5_pipeline/commands/main_comparison.h"
 #include "a5_pipeline/comparisons.h"
-#include "common/tensor/compare.h"
+#include "common/api/compare.h"
 #include "common/tensor/files/safetensors.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"

@@ -5,8 +5,8 @@
 #include "a5_pipeline/baseline.h"
 #include "a5_pipeline/calls/pipelined_model.h"
 #include "a5_pipeline/comparisons.h"
+#include "common/api/compare.h"
 #include "common/pipeline/generators.h"
-#include "common/tensor/compare.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
 

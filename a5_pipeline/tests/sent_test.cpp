@@ -3,7 +3,7 @@
 #include "a5_pipeline/calls/calls.h"
 #include "a5_pipeline/data_loader.h"
 #include "a5_pipeline/model.h"
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/rank/sent_tensors.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"

@@ -6,7 +6,7 @@
 #include "a5_pipeline/comparisons.h"
 #include "a5_pipeline/data_loader.h"
 #include "a5_pipeline/model.h"
-#include "common/tensor/compare.h"
+#include "common/api/compare.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
 

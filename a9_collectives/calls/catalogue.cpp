@@ -13,7 +13,7 @@
 #include "a9_collectives/calls/calls.h"
 #include "a9_collectives/chunks.h"
 #include "a9_collectives/reduce_scatter.h"
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/text.h"
 
 namespace lab::a9 {

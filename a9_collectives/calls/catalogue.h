@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/comm/point_to_point.h"
+#include "common/api/point_to_point.h"
 #include "common/rank/task_call.h"
 
 // Every collective and every algorithm of this lab by name: as a task, for cases; and with one signature, from rank 0

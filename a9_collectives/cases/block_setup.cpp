@@ -4,7 +4,7 @@
 
 #include <bitset>
 
-#include "common/tensor/partition.h"
+#include "common/api/partition.h"
 #include "common/tensor/seeded.h"
 
 namespace lab::a9 {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "a9_collectives/transformer.h"
+#include "common/api/tensor_map.h"
 #include "common/checks/case.h"
-#include "common/tensor/tensor_map.h"
 
 // What the Transformer's tasks may send and compute.
 namespace lab::a9 {

@@ -8,7 +8,7 @@
 
 #include "a9_collectives/choices.h"
 #include "a9_collectives/commands/bench.h"
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 
 namespace lab::a9 {
 namespace {

@@ -6,11 +6,11 @@
 #include <set>
 
 #include "a9_collectives/commands/bench.h"
+#include "common/api/communicator.h"
 #include "common/base/files.h"
 #include "common/bench/bench_blocks.h"
 #include "common/bench/collective_data.h"
 #include "common/bench/own_core.h"
-#include "common/comm/communicator.h"
 #include "common/comm/messages/endpoint_of.h"
 #include "common/launch/run_ranks.h"
 #include "common/launch/supervise/run_directory.h"

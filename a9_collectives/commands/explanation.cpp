@@ -12,7 +12,7 @@
 #include "a9_collectives/allreduce.h"
 #include "a9_collectives/broadcast.h"
 #include "a9_collectives/chunks.h"
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/text.h"
 #include "common/comm/trace/trace.h"
 #include "common/launch/run_ranks.h"

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "a9_collectives/commands/sim.h"
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/numbers.h"
 #include "common/comm/messages/endpoint_of.h"
 #include "common/launch/run_ranks.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 
 namespace lab::a9 {
 namespace {

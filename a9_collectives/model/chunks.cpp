@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "common/base/errors.h"
-#include "common/tensor/describe.h"
+#include "common/api/errors.h"
+#include "common/api/shapes.h"
 
 namespace lab::a9 {
 

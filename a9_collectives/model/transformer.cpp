@@ -5,10 +5,9 @@
 #include <cmath>
 #include <vector>
 
-#include "common/base/errors.h"
-#include "common/tensor/describe.h"
+#include "common/api/errors.h"
+#include "common/api/shapes.h"
 #include "common/tensor/seeded.h"
-#include "common/tensor/shape_check.h"
 
 namespace lab::a9 {
 namespace {

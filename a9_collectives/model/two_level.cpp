@@ -9,7 +9,7 @@
 #include "a9_collectives/choices.h"
 #include "a9_collectives/chunks.h"
 #include "a9_collectives/reduce_scatter.h"
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 
 namespace lab::a9 {
 namespace {

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "a9_collectives/commands/explanation.h"
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/testing/test.h"
 
 namespace lab::a9 {

@@ -1,5 +1,5 @@
 #include "a9_collectives/chunks.h"
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/testing/test.h"
 
 namespace lab::a9 {

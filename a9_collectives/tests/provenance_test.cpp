@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "a9_collectives/commands/chunk_names.h"
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/testing/test.h"
 
 namespace lab::a9 {

@@ -2,7 +2,7 @@
 
 #include "a9_collectives/calls/catalogue.h"
 #include "a9_collectives/chunks.h"
-#include "common/tensor/partition.h"
+#include "common/api/partition.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
 

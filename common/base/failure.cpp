@@ -8,7 +8,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/machine_limits.h"
 #include "common/base/stack/throw_site.h"
 #include "common/base/text.h"

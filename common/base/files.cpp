@@ -17,7 +17,7 @@
 #include <iterator>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 
 namespace lab {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <type_traits>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 
 // Structs as JSON: nlohmann's NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Type, fields...) makes an object of one, and
 // LAB_JSON_ROW(Type, fields...) an array, where there are many. Each names the fields once, in the struct's namespace, and

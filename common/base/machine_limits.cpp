@@ -9,7 +9,7 @@
 #include <cstring>
 #include <optional>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/files.h"
 #include "common/base/numbers.h"
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 
 namespace lab::option {
 

@@ -22,7 +22,7 @@
 #include <iostream>
 #include <tuple>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/failure.h"
 #include "common/base/machine_limits.h"
 #include "common/base/signal_name.h"

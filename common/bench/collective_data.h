@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/comm/communicator.h"
+#include "common/api/communicator.h"
 
 // What benchmarks of collectives share: data whose results are known, and what ranks do between two measurements.
 namespace lab {

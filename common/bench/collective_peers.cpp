@@ -10,7 +10,7 @@
 #include <memory>
 #include <regex>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/bench/bench_blocks.h"
 #include "common/bench/twin.h"
 #include "common/launch/supervise/run_directory.h"

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/machine_limits.h"
 #include "common/comm/rendezvous/socket.h"
 

@@ -9,13 +9,13 @@
 #include <iterator>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/compare.h"
+#include "common/api/errors.h"
+#include "common/api/shapes.h"
 #include "common/base/failure.h"
 #include "common/base/text.h"
 #include "common/comm/messages/model_time.h"
 #include "common/rank/perform_and_keep.h"
-#include "common/tensor/compare.h"
-#include "common/tensor/describe.h"
 
 namespace lab {
 namespace {

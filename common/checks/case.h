@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "common/api/compare.h"
+#include "common/api/tensor_map.h"
 #include "common/base/costs.h"
 #include "common/rank/record.h"
 #include "common/rank/task_call.h"
-#include "common/tensor/compare.h"
-#include "common/tensor/tensor_map.h"
 
 // One table of cases per lab has three users: the tests (ranks are threads), the lab's binary (match lines) and the
 // grader. It holds no student code: expected results are computed another way.

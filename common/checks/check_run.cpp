@@ -11,7 +11,7 @@
 #include <numeric>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/failure.h"
 #include "common/checks/case.h"
 #include "common/comm/trace/trace_timeline.h"

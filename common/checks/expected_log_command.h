@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 
 namespace lab {
 

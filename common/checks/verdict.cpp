@@ -6,10 +6,10 @@
 #include <exception>
 #include <initializer_list>
 
-#include "common/base/errors.h"
+#include "common/api/compare.h"
+#include "common/api/errors.h"
+#include "common/api/shapes.h"
 #include "common/checks/symptoms/symptom.h"
-#include "common/tensor/compare.h"
-#include "common/tensor/describe.h"
 
 namespace lab {
 namespace {

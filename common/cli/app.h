@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/failure.h"
 #include "common/cli/common_options.h"
 #include "common/cli/guarded_main.h"

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 
 namespace lab::cli {
 

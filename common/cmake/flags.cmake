@@ -11,7 +11,7 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O1 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")
 # For student code, in every preset: an exception there is reported with its line (common/base/stack/throw_site.h).
 set(LAB_LINE_TABLES -g1)
-# In every preset, too: a request that is dropped without a wait (comm/point_to_point.h) must not compile, while no other
+# In every preset, too: a request that is dropped without a wait (api/point_to_point.h) must not compile, while no other
 # warning stops a student, or fails a hand-in where the judge was built with LAB_WERROR. And calls go by a function's
 # name, so that no caller knows its body: the judge links with the reference in the place of some student files. (Of the
 # rest, clang would then inline not even what is declared inline: a message took twice as long.)

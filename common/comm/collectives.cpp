@@ -1,14 +1,14 @@
-#include "common/comm/collectives.h"
+#include "common/api/collectives.h"
 
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
+#include "common/api/partition.h"
+#include "common/api/shapes.h"
 #include "common/comm/batch_isend_irecv.h"
 #include "common/comm/messages/endpoint.h"
 #include "common/comm/messages/message_collectives.h"
-#include "common/tensor/describe.h"
 #include "common/tensor/meters/work_meter.h"
-#include "common/tensor/partition.h"
 
 namespace lab::comm {
 namespace {

@@ -1,4 +1,4 @@
-#include "common/comm/communicator.h"
+#include "common/api/communicator.h"
 
 #include "common/comm/messages/collective_backend.h"
 #include "common/comm/messages/endpoint.h"

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "common/comm/collectives.h"
+#include "common/api/collectives.h"
 
 namespace lab::comm {
 

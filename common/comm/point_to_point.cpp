@@ -1,4 +1,4 @@
-#include "common/comm/point_to_point.h"
+#include "common/api/point_to_point.h"
 
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>

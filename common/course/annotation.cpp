@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/option_value.h"
 #include "common/base/text.h"
 #include "common/course/starter/what_to_read.h"

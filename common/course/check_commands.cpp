@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/files.h"
 #include "common/base/random_token.h"
 #include "common/base/subprocess.h"

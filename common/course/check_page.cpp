@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/text.h"
 #include "common/page/shown_costs.h"
 

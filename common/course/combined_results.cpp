@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/files.h"
 #include "common/base/text.h"
 #include "common/course/task_progress.h"

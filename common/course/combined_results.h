@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/course/course_tree.h"
 #include "common/course/task_progress.h"
 #include "common/page/junit_xml.h"

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/files.h"
 #include "common/base/subprocess.h"
 #include "common/course/audit/lab_audit.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/course/course_commands.h"
 #include "common/course/course_tree.h"
 #include "common/course/hand_in/identity.h"

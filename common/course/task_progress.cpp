@@ -10,7 +10,7 @@
 #include <sstream>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/files.h"
 #include "common/base/json.h"
 #include "common/base/lab_names.h"

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/subprocess.h"
 
 namespace lab::launch {

@@ -6,7 +6,7 @@
 
 #include <limits>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/failure.h"
 #include "common/base/stack/student_place.h"
 #include "common/base/stack/throw_site.h"

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "common/comm/communicator.h"
+#include "common/api/communicator.h"
+#include "common/api/tensor_map.h"
 #include "common/comm/messages/endpoint.h"
 #include "common/comm/process_world.h"
 #include "common/comm/sim/network.h"
 #include "common/comm/trace/trace.h"
 #include "common/log/run_report.h"
-#include "common/tensor/tensor_map.h"
 
 namespace lab::launch {
 

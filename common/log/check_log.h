@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/log/log_expectation.h"
 
 namespace lab::log {

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/text.h"
 #include "common/log/line_head.h"
 

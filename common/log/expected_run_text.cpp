@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/text.h"
 #include "common/log/expected_run.h"
 #include "common/log/line_head.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/lab_names.h"
 #include "common/base/text.h"
 #include "common/cli/app.h"

@@ -9,7 +9,7 @@
 #include <functional>
 #include <optional>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/log/line_head.h"
 #include "common/log/match_line.h"
 

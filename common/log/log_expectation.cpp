@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 
 namespace lab::log {
 

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/text.h"
 #include "common/log/line_head.h"
 

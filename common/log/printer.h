@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/log/match_line.h"
 
 namespace lab::log {

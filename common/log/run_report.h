@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "common/api/errors.h"
 #include "common/base/costs.h"
-#include "common/base/errors.h"
 #include "common/log/printer.h"
 
 // What `--json FILE` holds, as plain data and as JSON text.

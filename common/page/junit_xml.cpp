@@ -8,7 +8,7 @@
 #include <sstream>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/text.h"
 
 namespace lab {

@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "common/base/errors.h"
-#include "common/comm/communicator.h"
-#include "common/tensor/partition.h"
-#include "common/tensor/shape_check.h"
+#include "common/api/communicator.h"
+#include "common/api/errors.h"
+#include "common/api/partition.h"
+#include "common/api/shapes.h"
 
 // These use assembler themselves, so they come before its names are poisoned.
 #if defined(__x86_64__)

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/pipeline/generators.h"
 #include "common/pipeline/schedule.h"
 

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/text.h"
 
 namespace lab::pipeline {

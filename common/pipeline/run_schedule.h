@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "common/comm/point_to_point.h"
+#include "common/api/point_to_point.h"
 #include "common/pipeline/schedule.h"
 
 namespace lab::pipeline {

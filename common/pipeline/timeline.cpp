@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/pipeline/check_actions.h"
 
 namespace lab::pipeline {

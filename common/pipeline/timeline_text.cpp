@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/numbers.h"
 #include "common/pipeline/timeline.h"
 

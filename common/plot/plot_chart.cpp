@@ -5,7 +5,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 
 namespace lab::plot {
 namespace {

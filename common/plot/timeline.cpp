@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/text.h"
 
 // Lengths are in px, from the top left corner.

@@ -2,8 +2,8 @@
 
 #include <functional>
 
+#include "common/api/communicator.h"
 #include "common/base/costs.h"
-#include "common/comm/communicator.h"
 
 namespace lab {
 

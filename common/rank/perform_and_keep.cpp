@@ -7,11 +7,11 @@
 #include <set>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
+#include "common/api/shapes.h"
 #include "common/base/failure.h"
 #include "common/comm/messages/endpoint_of.h"
 #include "common/rank/measured_use.h"
-#include "common/tensor/describe.h"
 
 namespace lab {
 namespace {

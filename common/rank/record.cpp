@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "common/api/errors.h"
 #include "common/base/costs_json.h"
-#include "common/base/errors.h"
 #include "common/base/text.h"
 #include "common/tensor/files/safetensors.h"
 

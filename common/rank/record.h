@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "common/api/tensor_map.h"
 #include "common/base/costs.h"
 #include "common/base/worth.h"
-#include "common/tensor/tensor_map.h"
 
 namespace lab {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "common/base/errors.h"
-#include "common/comm/communicator.h"
-#include "common/tensor/tensor_map.h"
+#include "common/api/communicator.h"
+#include "common/api/errors.h"
+#include "common/api/tensor_map.h"
 
 // What runs on a rank: a task's student function, from inputs to results. It knows neither what is expected nor where
 // the inputs come from, so that a judged rank can be given them (rank_program.h).

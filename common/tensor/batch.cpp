@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/tensor/seeded.h"
 
 namespace lab {

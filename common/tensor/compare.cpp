@@ -1,4 +1,4 @@
-#include "common/tensor/compare.h"
+#include "common/api/compare.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "common/base/errors.h"
-#include "common/tensor/describe.h"
+#include "common/api/errors.h"
+#include "common/api/shapes.h"
 
 namespace lab {
 namespace {

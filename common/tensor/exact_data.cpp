@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/errors.h"
-#include "common/tensor/describe.h"
+#include "common/api/errors.h"
+#include "common/api/shapes.h"
 #include "common/tensor/mixing.h"
 
 namespace lab {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "common/tensor/partition.h"
+#include "common/api/partition.h"
 
 namespace lab {
 

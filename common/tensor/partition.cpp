@@ -1,10 +1,10 @@
-#include "common/tensor/partition.h"
+#include "common/api/partition.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 
 namespace lab {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/tensor/mixing.h"
 
 namespace lab {

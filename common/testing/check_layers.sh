@@ -26,8 +26,9 @@ of() { grep -E "^($1)[^:]*:[0-9]+:.*#include [<\"](${2-})" <<<"$includes"; }
 # not_in WHERE: leaves out files whose path begins with WHERE
 not_in() { grep -vE "^($1)"; }
 
-# The folders of common/ that each may include, in addition to itself.
+# The folders of common/ that each may include, in addition to itself and to api.
 declare -A uses=(
+  [api]='comm'
   [base]=''
   [cli]='base'
   [log]='base cli'
@@ -55,10 +56,10 @@ readonly tests='([^:]*/)?(tests|hostile)/'
 # check_folder FOLDER NAMES: what FOLDER includes of common/ is in NAMES; its tests, and what runs the hostile hand-ins,
 # may also include tests_use.
 check_folder() {
-  local allowed=${2// /|}
-  complain "$1 may not include it" < <(of "$1/" common/ | not_in "$1/$tests" | grep -vE "\"common/(${allowed:--})/")
+  local allowed="api|${2// /|}"
+  complain "$1 may not include it" < <(of "$1/" common/ | not_in "$1/$tests" | grep -vE "\"common/($allowed)/")
   complain "tests of $1 may not include it" \
-    < <(of "$1/$tests" common/ | grep -vE "\"common/(${allowed:--}|${tests_use// /|})/")
+    < <(of "$1/$tests" common/ | grep -vE "\"common/($allowed|${tests_use// /|})/")
 }
 
 for folder in common/*/; do

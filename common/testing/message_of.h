@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 
 namespace lab::testing {
 

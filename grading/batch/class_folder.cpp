@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "common/api/errors.h"
 #include "common/base/archive_reader.h"
-#include "common/base/errors.h"
 #include "common/base/files.h"
 #include "common/base/text.h"
 #include "common/cli/app.h"

@@ -7,7 +7,7 @@
 #include <cctype>
 #include <memory>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/option_value.h"
 #include "common/base/text.h"
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/option_value.h"
 #include "common/base/text.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "grading/batch/class_folder.h"
 #include "grading/batch/class_plan.h"
 #include "grading/judge/grade_hand_in.h"

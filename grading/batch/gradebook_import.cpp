@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/lab_names.h"
 #include "common/base/option_value.h"
 #include "common/base/text.h"

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <map>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/files.h"
 #include "common/base/text.h"
 #include "grading/batch/download_name.h"

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 
 namespace lab::grading {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/files.h"
 #include "common/base/text.h"
 #include "common/base/utf8_text.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "grading/judge/judging_place.h"
 
 namespace lab::grading {

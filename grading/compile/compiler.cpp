@@ -112,7 +112,7 @@ std::vector<std::string> secrets_of(const std::string& lab) {
 }
 
 /// A tree around the sources that looks like the suite's, so that an include by a relative path means the same file as
-/// where it was written: "../broadcast.h", "../../common/comm/point_to_point.h".
+/// where it was written: "../broadcast.h", "../../common/api/point_to_point.h".
 void lay_out_tree(const BuildRecipe& recipe, const std::string& folder) {
   namespace fs = std::filesystem;
   const std::vector<std::string> secret = secrets_of(recipe.lab);

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "grading/tokens/namespace_names.h"
 
 namespace lab::grading {

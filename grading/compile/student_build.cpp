@@ -9,7 +9,7 @@
 #include <sstream>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/text.h"
 #include "grading/compile/compiler.h"
 #include "grading/compile/link_objects.h"

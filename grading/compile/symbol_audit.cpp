@@ -6,7 +6,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/text.h"
 
 namespace lab::grading {

@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/subprocess.h"
 #include "common/base/text.h"
 #include "common/launch/supervise/orphans.h"

@@ -7,7 +7,7 @@
 #include <set>
 #include <system_error>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/text.h"
 #include "common/course/rubric/toml_table.h"
 #include "grading/hostile/hostile_place.h"

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/random_token.h"
 #include "common/base/text.h"
 #include "common/comm/rendezvous/socket.h"

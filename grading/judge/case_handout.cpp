@@ -5,7 +5,7 @@
 #include <random>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 
 namespace lab::grading {
 namespace {

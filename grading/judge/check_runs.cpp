@@ -7,7 +7,7 @@
 #include <future>
 #include <numeric>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/text.h"
 #include "common/comm/relay/relay_world.h"
 #include "common/launch/supervise/orphans.h"

@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/files.h"
 #include "common/course/hand_in/archive.h"
 #include "grading/marks/manual_marks.h"

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/text.h"
 #include "common/course/rubric/rubric_check.h"
 

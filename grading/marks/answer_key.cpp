@@ -10,7 +10,7 @@
 #include <system_error>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/files.h"
 #include "common/base/numbers.h"
 #include "common/base/text.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/files.h"
 #include "common/base/text.h"
 #include "common/course/rubric/toml_table.h"

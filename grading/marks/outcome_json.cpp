@@ -5,7 +5,7 @@
 #include <exception>
 #include <nlohmann/json.hpp>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/checks/verdict_json.h"
 
 namespace lab::grading {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <set>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/files.h"
 #include "common/base/subprocess.h"
 #include "common/course/rubric/toml_table.h"

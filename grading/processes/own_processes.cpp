@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <map>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/files.h"
 #include "common/base/subprocess.h"
 #include "common/launch/supervise/launcher_signals.h"

@@ -11,7 +11,7 @@
 #include <set>
 #include <sstream>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/files.h"
 #include "common/base/lab_names.h"
 #include "common/base/text.h"

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 
 namespace lab::grading {
 

@@ -16,7 +16,7 @@
 #include <tuple>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/subprocess.h"
 #include "common/rank/start/rank_server.h"
 #include "grading/sandbox/syscall_filter.h"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/subprocess.h"
 #include "common/launch/supervise/orphans.h"
 #include "grading/sandbox/syscall_filter.h"

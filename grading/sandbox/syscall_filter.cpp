@@ -16,7 +16,7 @@
 #include <memory>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/rank/start/rank_filter.h"
 
 namespace lab::grading {

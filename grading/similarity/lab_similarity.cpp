@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/files.h"
 #include "common/base/subprocess.h"
 #include "common/base/text.h"

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/files.h"
 #include "common/base/lab_names.h"
 #include "common/base/subprocess.h"

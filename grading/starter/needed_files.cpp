@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/files.h"
 #include "common/base/text.h"
 

@@ -10,7 +10,7 @@
 #include <set>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/lab_names.h"
 #include "common/base/text.h"
 #include "common/course/hand_in/hand_in_names.h"

@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/files.h"
 #include "common/base/numbers.h"
 #include "common/base/utf8_text.h"

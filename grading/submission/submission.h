@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/course/hand_in/identity.h"
 #include "common/course/rubric/rubric.h"
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/course/hand_in/entry_path.h"
 #include "common/course/hand_in/hand_in_names.h"
 #include "common/course/hand_in/identity.h"

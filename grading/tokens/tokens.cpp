@@ -6,7 +6,7 @@
 #include <array>
 #include <cctype>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 
 namespace lab::grading {
 namespace {

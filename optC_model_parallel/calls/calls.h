@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/comm/collectives.h"
+#include "common/api/collectives.h"
 #include "common/rank/task_call.h"
 #include "optC_model_parallel/model.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "common/tensor/describe.h"
-#include "common/tensor/meters/peak_memory.h"
+#include "common/api/peak_memory.h"
+#include "common/api/shapes.h"
 
 namespace lab::optc {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
+#include "common/api/partition.h"
 #include "common/tensor/exact_data.h"
-#include "common/tensor/partition.h"
 #include "common/tensor/seeded.h"
 
 namespace lab::optc {

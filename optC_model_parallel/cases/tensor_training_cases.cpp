@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/checks/once_per_world.h"
 #include "common/tensor/exact_data.h"
 #include "optC_model_parallel/calls/case_inputs.h"

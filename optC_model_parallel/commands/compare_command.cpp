@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/files.h"
 #include "common/base/text.h"
 #include "common/launch/run_ranks.h"

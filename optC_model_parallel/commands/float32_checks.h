@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "common/comm/communicator.h"
-#include "common/tensor/compare.h"
+#include "common/api/communicator.h"
+#include "common/api/compare.h"
 #include "optC_model_parallel/commands/step_checks.h"
 #include "optC_model_parallel/commands/training_run.h"
 #include "optC_model_parallel/model/data/images.h"

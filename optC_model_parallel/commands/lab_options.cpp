@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
+#include "common/api/shapes.h"
 #include "common/cli/app.h"
 #include "common/comm/lone_work.h"
 #include "common/launch/supervise/run_in_child.h"
 #include "common/pipeline/generators.h"
-#include "common/tensor/describe.h"
 #include "optC_model_parallel/commands/training_run.h"
 #include "optC_model_parallel/model/data/cifar_files.h"
 #include "optC_model_parallel/model/data/generated_images.h"

@@ -11,10 +11,10 @@
 #include <optional>
 #include <string>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
+#include "common/api/peak_memory.h"
+#include "common/api/tensor_map.h"
 #include "common/tensor/compute_threads.h"
-#include "common/tensor/meters/peak_memory.h"
-#include "common/tensor/tensor_map.h"
 #include "optC_model_parallel/model/data/batches.h"
 #include "optC_model_parallel/model/data/generated_images.h"
 #include "optC_model_parallel/model/parallel/parallel_strategies.h"

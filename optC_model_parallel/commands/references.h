@@ -3,7 +3,7 @@
 #include <functional>
 #include <vector>
 
-#include "common/comm/communicator.h"
+#include "common/api/communicator.h"
 #include "optC_model_parallel/commands/training_run.h"
 #include "optC_model_parallel/model/data/images.h"
 #include "optC_model_parallel/model/training/training_record.h"

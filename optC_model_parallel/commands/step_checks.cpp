@@ -10,10 +10,10 @@
 #include <optional>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/compare.h"
+#include "common/api/errors.h"
+#include "common/api/tensor_map.h"
 #include "common/comm/lone_work.h"
-#include "common/tensor/compare.h"
-#include "common/tensor/tensor_map.h"
 #include "optC_model_parallel/cases/reference/exact_step.h"
 #include "optC_model_parallel/cases/reference/single.h"
 #include "optC_model_parallel/commands/training_run.h"

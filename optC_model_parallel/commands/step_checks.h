@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/comm/communicator.h"
-#include "common/tensor/compare.h"
+#include "common/api/communicator.h"
+#include "common/api/compare.h"
 #include "optC_model_parallel/commands/training_run.h"
 #include "optC_model_parallel/model/data/images.h"
 #include "optC_model_parallel/model/training/step_recorder.h"

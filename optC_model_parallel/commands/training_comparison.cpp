@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "common/base/errors.h"
-#include "common/tensor/compare.h"
+#include "common/api/compare.h"
+#include "common/api/errors.h"
 #include "optC_model_parallel/models.h"
 
 namespace lab::optc {

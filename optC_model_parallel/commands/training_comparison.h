@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/tensor/compare.h"
-#include "common/tensor/tensor_map.h"
+#include "common/api/compare.h"
+#include "common/api/tensor_map.h"
 #include "optC_model_parallel/commands/training_run.h"
 #include "optC_model_parallel/model/training/training_record.h"
 

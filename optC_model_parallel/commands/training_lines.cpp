@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <cstring>
 
+#include "common/api/compare.h"
+#include "common/api/shapes.h"
 #include "common/rank/measured_use.h"
-#include "common/tensor/compare.h"
-#include "common/tensor/describe.h"
 #include "optC_model_parallel/commands/float32_checks.h"
 #include "optC_model_parallel/commands/training_comparison.h"
 #include "optC_model_parallel/commands/training_progress.h"

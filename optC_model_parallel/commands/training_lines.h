@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "common/api/collectives.h"
 #include "common/checks/lab_step.h"
-#include "common/comm/collectives.h"
 #include "optC_model_parallel/commands/training_run.h"
 #include "optC_model_parallel/model/data/images.h"
 #include "optC_model_parallel/model/training/checkpoint.h"

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "common/base/errors.h"
-#include "common/tensor/describe.h"
+#include "common/api/errors.h"
+#include "common/api/shapes.h"
 #include "optC_model_parallel/cases/reference/single.h"
 #include "optC_model_parallel/model/parallel/parallel_strategies.h"
 #include "optC_model_parallel/model/parallel/stage_plan.h"

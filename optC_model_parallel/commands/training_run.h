@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/comm/communicator.h"
+#include "common/api/communicator.h"
 #include "optC_model_parallel/model/training/training_options.h"
 #include "optC_model_parallel/strategy.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/tensor/mixing.h"
 #include "common/tensor/seeded.h"
 #include "optC_model_parallel/model/data/batches.h"

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/tensor/exact_data.h"
 #include "common/testing/test.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/plot/plot.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/tensor/files/crc32.h"
 #include "common/testing/test.h"
 

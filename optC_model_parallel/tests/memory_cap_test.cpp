@@ -1,6 +1,6 @@
 #include <string>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/commands/memory_runs.h"

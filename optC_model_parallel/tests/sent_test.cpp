@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
+#include "common/api/partition.h"
 #include "common/rank/sent_tensors.h"
 #include "common/tensor/exact_data.h"
-#include "common/tensor/partition.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"

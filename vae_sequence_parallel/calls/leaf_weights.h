@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/tensor/tensor_map.h"
+#include "common/api/tensor_map.h"
 #include "vae_sequence_parallel/weights.h"
 
 namespace lab::vae {

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "common/tensor/partition.h"
+#include "common/api/partition.h"
 #include "common/tensor/seeded.h"
 
 namespace lab::vae {

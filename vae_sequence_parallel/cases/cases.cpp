@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "vae_sequence_parallel/cases/reconstruction_lines.h"
 
 namespace lab::vae {

@@ -1,6 +1,6 @@
 #include <c10/core/GradMode.h>
 
-#include "common/tensor/partition.h"
+#include "common/api/partition.h"
 #include "vae_sequence_parallel/calls/case_inputs.h"
 #include "vae_sequence_parallel/cases/cases.h"
 #include "vae_sequence_parallel/cases/module_case.h"

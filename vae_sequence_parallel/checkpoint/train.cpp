@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "common/api/shapes.h"
 #include "common/base/files.h"
 #include "common/base/numbers.h"
 #include "common/cli/progress.h"
 #include "common/launch/supervise/cores.h"
 #include "common/tensor/compute_threads.h"
-#include "common/tensor/describe.h"
 #include "common/tensor/files/safetensors.h"
 #include "common/tensor/mixing.h"
 #include "vae_sequence_parallel/commands/commands.h"

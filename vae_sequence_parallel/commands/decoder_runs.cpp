@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <functional>
 
+#include "common/api/peak_memory.h"
 #include "common/launch/run_ranks.h"
 #include "common/tensor/compute_threads.h"
 #include "common/tensor/gpus.h"
-#include "common/tensor/meters/peak_memory.h"
 #include "common/tensor/seeded.h"
 #include "vae_sequence_parallel/commands/steps.h"
 #include "vae_sequence_parallel/model/seeded_weights.h"

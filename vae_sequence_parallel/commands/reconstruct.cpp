@@ -3,13 +3,13 @@
 #include <filesystem>
 #include <limits>
 
+#include "common/api/compare.h"
+#include "common/api/peak_memory.h"
 #include "common/base/files.h"
 #include "common/checks/lab_step.h"
 #include "common/rank/measured_use.h"
-#include "common/tensor/compare.h"
 #include "common/tensor/files/picture.h"
 #include "common/tensor/files/safetensors.h"
-#include "common/tensor/meters/peak_memory.h"
 #include "vae_sequence_parallel/cases/megabytes.h"
 #include "vae_sequence_parallel/cases/reconstruction_lines.h"
 #include "vae_sequence_parallel/commands/reconstruction_files.h"

@@ -4,9 +4,9 @@
 
 #include <filesystem>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
+#include "common/api/shapes.h"
 #include "common/base/option_value.h"
-#include "common/tensor/describe.h"
 #include "common/tensor/files/safetensors.h"
 #include "common/tensor/files/torch_file.h"
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
+#include "common/api/shapes.h"
 #include "common/base/files.h"
-#include "common/tensor/describe.h"
 #include "common/tensor/files/picture.h"
 #include "vae_sequence_parallel/commands/commands.h"
 #include "vae_sequence_parallel/commands/markdown_log.h"

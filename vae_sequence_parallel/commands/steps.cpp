@@ -4,13 +4,13 @@
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
+#include "common/api/shapes.h"
 #include "common/base/files.h"
 #include "common/launch/one_rank.h"
 #include "common/launch/supervise/cores.h"
 #include "common/rank/measured_use.h"
 #include "common/tensor/compute_threads.h"
-#include "common/tensor/describe.h"
 #include "common/tensor/files/picture.h"
 #include "common/tensor/meters/memory_meter.h"
 #include "vae_sequence_parallel/commands/reconstruction_files.h"

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "common/base/errors.h"
-#include "common/tensor/describe.h"
+#include "common/api/errors.h"
+#include "common/api/shapes.h"
 
 namespace lab::vae {
 namespace {

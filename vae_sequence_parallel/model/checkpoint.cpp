@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
+#include "common/api/errors.h"
+#include "common/api/shapes.h"
 #include "common/base/checksum.h"
-#include "common/base/errors.h"
-#include "common/tensor/describe.h"
 #include "common/tensor/files/mapped_file.h"
 #include "common/tensor/files/safetensors.h"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "common/tensor/tensor_map.h"
+#include "common/api/tensor_map.h"
 #include "vae_sequence_parallel/model/config.h"
 #include "vae_sequence_parallel/weights.h"
 

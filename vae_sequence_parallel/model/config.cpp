@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 
 namespace lab::vae {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 
 namespace lab::vae {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "vae_sequence_parallel/model/generated_leaf.h"
 
 namespace lab::vae {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "common/base/errors.h"
-#include "common/tensor/describe.h"
+#include "common/api/errors.h"
+#include "common/api/shapes.h"
 #include "common/tensor/files/picture.h"
 
 namespace lab::vae {

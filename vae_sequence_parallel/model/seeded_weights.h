@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "common/tensor/tensor_map.h"
+#include "common/api/tensor_map.h"
 #include "vae_sequence_parallel/weights.h"
 
 namespace lab::vae {

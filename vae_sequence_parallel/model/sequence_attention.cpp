@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "common/base/errors.h"
-#include "common/tensor/describe.h"
+#include "common/api/errors.h"
+#include "common/api/shapes.h"
 
 namespace lab::vae {
 

@@ -4,9 +4,9 @@
 
 #include <numeric>
 
-#include "common/base/errors.h"
-#include "common/tensor/describe.h"
-#include "common/tensor/partition.h"
+#include "common/api/errors.h"
+#include "common/api/partition.h"
+#include "common/api/shapes.h"
 
 namespace lab::vae {
 

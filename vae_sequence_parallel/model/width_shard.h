@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/comm/collectives.h"
+#include "common/api/collectives.h"
 
 namespace lab::vae {
 

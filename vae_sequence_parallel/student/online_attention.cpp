@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 
 namespace lab::vae {
 namespace {

@@ -7,11 +7,11 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "common/base/errors.h"
+#include "common/api/compare.h"
+#include "common/api/errors.h"
+#include "common/api/partition.h"
+#include "common/api/shapes.h"
 #include "common/comm/messages/endpoint_of.h"
-#include "common/tensor/compare.h"
-#include "common/tensor/describe.h"
-#include "common/tensor/partition.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"

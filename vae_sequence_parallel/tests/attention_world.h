@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "common/api/communicator.h"
+#include "common/api/tensor_map.h"
 #include "common/checks/case.h"
-#include "common/comm/communicator.h"
-#include "common/tensor/tensor_map.h"
 
 // Attention over positions that are split among ranks, compared with attention in one process.
 namespace lab::vae {

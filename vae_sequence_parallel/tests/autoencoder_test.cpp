@@ -2,8 +2,8 @@
 
 #include <c10/core/GradMode.h>
 
-#include "common/base/errors.h"
-#include "common/tensor/compare.h"
+#include "common/api/compare.h"
+#include "common/api/errors.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
 #include "vae_sequence_parallel/model/checkpoint.h"

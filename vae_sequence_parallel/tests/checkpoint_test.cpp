@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/tensor/files/safetensors.h"
 #include "common/tensor/meters/memory_meter.h"
 #include "common/testing/message_of.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/testing/test.h"
 
 // Every output column belongs to the rank that has its centre, and a rank needs the columns that its windows cover:

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/tensor/files/crc32.h"
 #include "common/tensor/files/picture.h"
 #include "common/testing/test.h"

@@ -1,6 +1,6 @@
 #include "vae_sequence_parallel/moments.h"
 
-#include "common/tensor/compare.h"
+#include "common/api/compare.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
 

@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "common/base/errors.h"
+#include "common/api/compare.h"
+#include "common/api/errors.h"
+#include "common/api/partition.h"
 #include "common/comm/messages/endpoint_of.h"
-#include "common/tensor/compare.h"
 #include "common/tensor/exact_data.h"
 #include "common/tensor/meters/memory_meter.h"
-#include "common/tensor/partition.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
+#include "common/api/partition.h"
 #include "common/comm/messages/endpoint_of.h"
 #include "common/tensor/exact_data.h"
 #include "common/tensor/meters/memory_meter.h"
-#include "common/tensor/partition.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
 #include "vae_sequence_parallel/cases/case_pictures.h"

@@ -1,6 +1,6 @@
 #include <limits>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
 #include "vae_sequence_parallel/model/picture_difference.h"

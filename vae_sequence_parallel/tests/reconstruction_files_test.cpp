@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <functional>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/tensor/files/safetensors.h"
 #include "common/tensor/files/torch_file.h"
 #include "common/tensor/seeded.h"

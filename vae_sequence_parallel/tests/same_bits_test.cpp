@@ -1,6 +1,6 @@
 #include <c10/core/GradMode.h>
 
-#include "common/tensor/partition.h"
+#include "common/api/partition.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"

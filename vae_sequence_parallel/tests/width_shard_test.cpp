@@ -1,7 +1,7 @@
-#include "common/comm/messages/endpoint_of.h"
 #include "vae_sequence_parallel/model/width_shard.h"
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
+#include "common/comm/messages/endpoint_of.h"
 #include "common/tensor/exact_data.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"

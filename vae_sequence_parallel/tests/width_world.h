@@ -3,8 +3,8 @@
 #include <functional>
 #include <vector>
 
-#include "common/comm/communicator.h"
-#include "common/tensor/tensor_map.h"
+#include "common/api/communicator.h"
+#include "common/api/tensor_map.h"
 #include "vae_sequence_parallel/model/width_shard.h"
 #include "vae_sequence_parallel/weights.h"
 

@@ -1,6 +1,6 @@
 #include "vae_sequence_parallel/tests/wrong_modules.h"
 
-#include "common/comm/autograd_facet.h"
+#include "common/api/autograd_facet.h"
 #include "common/testing/case_runs.h"
 #include "common/testing/judged_case.h"
 #include "vae_sequence_parallel/cases/case_pictures.h"

@@ -2,7 +2,7 @@
 
 #include "a9_collectives/allreduce.h"
 #include "a9_collectives/cases/cases.h"
-#include "common/tensor/partition.h"
+#include "common/api/partition.h"
 #include "common/testing/case_runs.h"
 
 namespace lab::a9 {

@@ -13,7 +13,7 @@
 #include <initializer_list>
 #include <thread>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/stack/student_frame.h"
 #include "common/base/stack/throw_site.h"
 

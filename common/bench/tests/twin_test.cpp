@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/launch/supervise/run_directory.h"
 #include "common/testing/test.h"
 

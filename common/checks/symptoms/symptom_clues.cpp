@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "common/api/compare.h"
 #include "common/checks/symptoms/symptom_kinds.h"
-#include "common/tensor/compare.h"
 
 namespace lab {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <functional>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
+#include "common/api/shapes.h"
 #include "common/checks/symptoms/symptom_kinds.h"
-#include "common/tensor/describe.h"
 
 // Shape and dtype: checked before the numbers.
 namespace lab::symptoms {

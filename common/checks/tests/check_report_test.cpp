@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/checks/check_run.h"
 #include "common/checks/score.h"
 #include "common/testing/test.h"

@@ -15,7 +15,7 @@
 #include <system_error>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/files.h"
 #include "common/cli/guarded_main.h"
 #include "common/testing/captured.h"

@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/failure.h"
 #include "common/base/random_token.h"
 #include "common/base/text.h"

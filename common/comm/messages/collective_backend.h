@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "common/api/source_line.h"
 #include "common/comm/group.h"
-#include "common/comm/source_line.h"
 
 namespace lab::comm {
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string_view>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 
 namespace lab::comm {
 namespace {

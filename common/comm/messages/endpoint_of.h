@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/comm/communicator.h"
+#include "common/api/communicator.h"
 #include "common/comm/messages/endpoint.h"
 
 namespace lab::comm {

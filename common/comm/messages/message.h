@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "common/comm/source_line.h"
+#include "common/api/source_line.h"
 #include "common/comm/watch/wait_graph.h"
 
 namespace lab::comm {

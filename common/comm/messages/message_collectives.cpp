@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "common/api/partition.h"
 #include "common/comm/batch_isend_irecv.h"
-#include "common/tensor/partition.h"
 
 namespace lab::comm {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 
 namespace lab::comm {
 namespace {

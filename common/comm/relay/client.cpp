@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/stack/student_place.h"
 #include "common/comm/group.h"
 #include "common/comm/relay/frame.h"

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 
 namespace lab::comm {
 

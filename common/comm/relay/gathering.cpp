@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/comm/messages/ledger.h"
 #include "common/comm/messages/message.h"
 #include "common/comm/relay/frame.h"

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/comm/messages/ledger.h"
 #include "common/comm/messages/match_table.h"
 #include "common/comm/relay/frame.h"

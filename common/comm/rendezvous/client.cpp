@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/machine_limits.h"
 
 namespace lab::comm {

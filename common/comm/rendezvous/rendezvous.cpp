@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/comm/rendezvous/fingerprint.h"
 
 namespace lab::comm {

@@ -10,7 +10,7 @@
 #include <map>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/machine_limits.h"
 #include "common/comm/rendezvous/rendezvous.h"
 

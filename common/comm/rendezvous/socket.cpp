@@ -14,7 +14,7 @@
 #include <cstring>
 #include <thread>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/machine_limits.h"
 
 namespace lab::comm {

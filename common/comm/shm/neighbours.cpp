@@ -10,7 +10,7 @@
 #include <functional>
 #include <map>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/files.h"
 
 namespace lab::comm {

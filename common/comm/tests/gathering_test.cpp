@@ -1,6 +1,6 @@
 #include "common/comm/relay/gathering.h"
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
 

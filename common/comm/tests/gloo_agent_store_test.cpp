@@ -8,7 +8,7 @@
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/subprocess.h"
 #include "common/comm/gloo/agent_store.h"
 #include "common/testing/processes.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/random_token.h"
 #include "common/base/subprocess.h"
 #include "common/comm/process_world.h"

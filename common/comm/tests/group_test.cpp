@@ -1,6 +1,6 @@
 #include "common/comm/group.h"
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/testing/test.h"
 
 namespace lab::comm {

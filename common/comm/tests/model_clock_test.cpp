@@ -1,7 +1,7 @@
 #include <random>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/comm/messages/ledger.h"
 #include "common/comm/messages/model_time.h"
 #include "common/testing/test.h"

@@ -5,8 +5,8 @@
 #include <map>
 #include <thread>
 
-#include "common/base/errors.h"
-#include "common/comm/communicator.h"
+#include "common/api/communicator.h"
+#include "common/api/errors.h"
 #include "common/comm/messages/endpoint.h"
 #include "common/comm/relay/relay_world.h"
 #include "common/testing/message_of.h"

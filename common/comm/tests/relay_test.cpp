@@ -7,7 +7,7 @@
 #include <map>
 #include <thread>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/subprocess.h"
 #include "common/comm/group.h"
 #include "common/comm/relay/frame.h"

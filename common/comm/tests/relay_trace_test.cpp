@@ -5,8 +5,8 @@
 #include <thread>
 #include <tuple>
 
-#include "common/base/errors.h"
-#include "common/comm/communicator.h"
+#include "common/api/communicator.h"
+#include "common/api/errors.h"
 #include "common/comm/messages/endpoint.h"
 #include "common/comm/relay/rank_tracer.h"
 #include "common/comm/relay/relay_world.h"

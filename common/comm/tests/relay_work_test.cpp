@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/comm/group.h"
 #include "common/comm/relay/relay_world.h"
 #include "common/testing/message_of.h"

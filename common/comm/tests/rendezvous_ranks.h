@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/comm/rendezvous/client.h"
 #include "common/comm/rendezvous/server.h"
 #include "common/testing/plain_test.h"

@@ -1,6 +1,6 @@
 #include <deque>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/comm/messages/endpoint.h"
 #include "common/testing/test.h"
 

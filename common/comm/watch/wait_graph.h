@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
+#include "common/api/source_line.h"
 #include "common/base/numbers.h"
-#include "common/comm/source_line.h"
 
 // Who waits for whom, and what that means. Independent of tensors and transports: the threads world, the simulated
 // world and the launcher (from the event file) all describe their ranks with these types and get the same messages.

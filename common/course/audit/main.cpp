@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/cli/guarded_main.h"
 #include "common/course/audit/symbol_audit.h"
 

@@ -12,7 +12,7 @@
 #include <sstream>
 #include <tuple>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/files.h"
 #include "common/base/subprocess.h"
 #include "common/base/text.h"

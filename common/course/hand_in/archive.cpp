@@ -10,8 +10,8 @@
 #include <fstream>
 #include <memory>
 
+#include "common/api/errors.h"
 #include "common/base/archive_reader.h"
-#include "common/base/errors.h"
 #include "common/base/files.h"
 #include "common/base/numbers.h"
 #include "common/course/hand_in/entry_path.h"

@@ -5,7 +5,7 @@
 #include <cctype>
 #include <cstdint>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/text.h"
 #include "common/course/rubric/content_hash.h"
 #include "common/course/rubric/rubric.h"

@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/option_value.h"
 #include "common/base/text.h"
 #include "common/course/rubric/rubric_check.h"

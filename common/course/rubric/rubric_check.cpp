@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/lab_names.h"
 #include "common/base/text.h"
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/files.h"
 #include "common/base/text.h"
 

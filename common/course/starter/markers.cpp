@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/text.h"
 
 namespace lab {

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/files.h"
 #include "common/base/text.h"
 #include "common/course/starter/markers.h"

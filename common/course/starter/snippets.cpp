@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/text.h"
 #include "common/course/rubric/rubric_check.h"
 

@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
+#include "common/api/errors.h"
 #include "common/base/checksum.h"
-#include "common/base/errors.h"
 #include "common/base/files.h"
 #include "common/base/text.h"
 #include "common/course/rubric/rubric_check.h"

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/files.h"
 #include "common/course/starter/starter_tree.h"
 

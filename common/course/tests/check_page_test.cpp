@@ -1,6 +1,6 @@
 #include "common/course/check_page.h"
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/course/tests/sample_tree.h"
 #include "common/testing/plain_test.h"
 

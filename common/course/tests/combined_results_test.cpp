@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/testing/junit_schema.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"

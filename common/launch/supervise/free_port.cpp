@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/files.h"
 
 namespace lab::launch {

@@ -20,7 +20,7 @@
 #include <tuple>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/machine_limits.h"
 #include "common/base/option_value.h"
 #include "common/base/subprocess.h"

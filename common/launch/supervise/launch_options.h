@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/launch/supervise/rank_environment.h"
 #include "common/launch/supervise/rank_output.h"
 

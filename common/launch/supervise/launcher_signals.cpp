@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 
 namespace lab::launch {
 namespace {

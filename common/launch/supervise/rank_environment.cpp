@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "common/api/errors.h"
 #include "common/base/checksum.h"
-#include "common/base/errors.h"
 #include "common/base/option_value.h"
 #include "common/base/text.h"
 #include "common/comm/rendezvous/loopback.h"

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/launch/supervise/rank_environment.h"
 
 namespace lab::launch {

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <csignal>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/failure.h"
 #include "common/base/files.h"
 #include "common/base/subprocess.h"

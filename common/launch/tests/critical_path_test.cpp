@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "common/comm/communicator.h"
+#include "common/api/communicator.h"
 #include "common/comm/messages/endpoint_of.h"
 #include "common/launch/run_ranks.h"
 #include "common/testing/test.h"

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/subprocess.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/processes.h"

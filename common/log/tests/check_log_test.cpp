@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/log/tests/sample_log.h"
 #include "common/testing/plain_test.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/log/expected_line.h"
 #include "common/testing/plain_test.h"
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <random>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/testing/plain_test.h"
 
 namespace {

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/text.h"
 #include "common/testing/plain_test.h"
 

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <random>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/pipeline/generators.h"
 #include "common/pipeline/tests/dependencies.h"
 #include "common/pipeline/timeline.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/comm/messages/endpoint_of.h"
 #include "common/comm/sim_world.h"
 #include "common/pipeline/generators.h"

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/plot/timeline_json.h"
 #include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 
 namespace lab {
 namespace {

@@ -16,9 +16,9 @@
 #include <string>
 #include <string_view>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
+#include "common/api/shapes.h"
 #include "common/base/files.h"
-#include "common/tensor/describe.h"
 #include "common/tensor/files/crc32.h"
 #include "common/tensor/files/mapped_file.h"
 

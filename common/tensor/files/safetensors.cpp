@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
+#include "common/api/shapes.h"
 #include "common/base/files.h"
-#include "common/tensor/describe.h"
 #include "common/tensor/files/mapped_file.h"
 #include "common/tensor/files/safetensors_header.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/tensor/tensor_map.h"
+#include "common/api/tensor_map.h"
 
 namespace lab {
 

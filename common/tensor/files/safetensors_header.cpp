@@ -9,8 +9,8 @@
 #include <set>
 #include <utility>
 
-#include "common/base/errors.h"
-#include "common/tensor/describe.h"
+#include "common/api/errors.h"
+#include "common/api/shapes.h"
 
 namespace lab {
 namespace {

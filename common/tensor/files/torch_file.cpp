@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "common/api/errors.h"
+#include "common/api/shapes.h"
 #include "common/base/archive_reader.h"
-#include "common/base/errors.h"
 #include "common/base/files.h"
 #include "common/base/text.h"
-#include "common/tensor/describe.h"
 #include "common/tensor/files/mapped_file.h"
 
 namespace lab {

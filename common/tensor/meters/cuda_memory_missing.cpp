@@ -1,4 +1,4 @@
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/tensor/meters/cuda_memory.h"
 
 namespace lab {

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "common/api/errors.h"
 #include "common/base/costs.h"
-#include "common/base/errors.h"
 
 namespace lab {
 

@@ -1,4 +1,4 @@
-#include "common/tensor/meters/peak_memory.h"
+#include "common/api/peak_memory.h"
 
 #include <optional>
 

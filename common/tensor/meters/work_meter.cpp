@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/tensor/meters/work_table.h"
 
 // RecordFunction::inputs() asserts a flag that only a LibTorch with assertions sets.

@@ -1,6 +1,6 @@
 #include "common/tensor/batch.h"
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/testing/test.h"
 
 TEST_CASE("create_batch: the handout's numbers, inputs before targets from one stream") {

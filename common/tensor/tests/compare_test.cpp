@@ -1,9 +1,9 @@
-#include "common/tensor/compare.h"
+#include "common/api/compare.h"
 
 #include <cmath>
 #include <limits>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/testing/test.h"
 
 namespace lab {

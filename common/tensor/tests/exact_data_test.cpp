@@ -3,8 +3,8 @@
 #include <limits>
 #include <set>
 
-#include "common/base/errors.h"
-#include "common/tensor/describe.h"
+#include "common/api/errors.h"
+#include "common/api/shapes.h"
 #include "common/testing/test.h"
 
 namespace {

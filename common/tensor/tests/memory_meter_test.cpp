@@ -9,7 +9,7 @@
 #include <optional>
 #include <thread>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/testing/test.h"
 
 // First in the file: it needs a process without an installed meter.

@@ -1,9 +1,9 @@
-#include "common/tensor/partition.h"
+#include "common/api/partition.h"
 
 #include <limits>
 #include <numeric>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/testing/test.h"
 
 TEST_CASE("uneven_slice: covers everything, without gap or overlap, sizes differ by at most one, larger ones first") {

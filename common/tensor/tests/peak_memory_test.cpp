@@ -1,6 +1,6 @@
-#include "common/tensor/meters/peak_memory.h"
+#include "common/api/peak_memory.h"
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/tensor/meters/cuda_memory.h"
 #include "common/tensor/meters/memory_meter.h"
 #include "common/testing/test.h"

@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <random>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/tensor/files/picture.h"
 #include "common/tensor/tests/picture_files.h"
 #include "common/testing/temporary_folder.h"

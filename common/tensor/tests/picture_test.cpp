@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/tensor/files/crc32.h"
 #include "common/tensor/tests/picture_files.h"
 #include "common/testing/temporary_folder.h"

@@ -1,5 +1,5 @@
 // Every way in which a file can be wrong, one by one, with the error message.
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/tensor/files/safetensors.h"
 #include "common/tensor/tests/safetensors_bytes.h"
 #include "common/testing/temporary_folder.h"

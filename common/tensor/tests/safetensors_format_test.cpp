@@ -1,7 +1,7 @@
 // The bytes of a file, by hand: what another implementation writes and expects.
 #include <cstring>
 
-#include "common/tensor/describe.h"
+#include "common/api/shapes.h"
 #include "common/tensor/files/safetensors.h"
 #include "common/tensor/files/safetensors_header.h"
 #include "common/tensor/tests/safetensors_bytes.h"

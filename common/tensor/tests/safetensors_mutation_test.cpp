@@ -2,7 +2,7 @@
 #include <cstring>
 #include <random>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/tensor/files/safetensors.h"
 #include "common/tensor/tests/safetensors_bytes.h"
 #include "common/testing/temporary_folder.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <set>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/testing/test.h"
 
 TEST_CASE("seeded_randn and seeded_rand: torch.manual_seed's numbers, bitwise") {

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/tensor/files/safetensors.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/archive_builder.h"

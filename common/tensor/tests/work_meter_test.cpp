@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/tensor/tests/work_of.h"
 
 namespace {

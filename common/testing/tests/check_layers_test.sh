@@ -28,7 +28,7 @@ refuses common/base/files.h common/bench/own_core.h
 refuses common/base/tests/files_test.cpp common/checks/case.h
 refuses a4_data_tensor/single_step.h common/comm/gloo/lifeline.h
 refuses common/launch/supervise/supervisor.h common/comm/gloo/frame.h
-refuses common/tensor/compare.h torch/csrc/distributed/c10d/TCPStore.hpp
+refuses common/api/compare.h torch/csrc/distributed/c10d/TCPStore.hpp
 refuses common/log/match_line.h ATen/ATen.h
 refuses common/pipeline/schedule.h common/checks/case.h
 refuses a5_pipeline/main.cpp a4_data_tensor/single_step.h

@@ -1,6 +1,6 @@
 #include "grading/batch/class_plan.h"
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
 

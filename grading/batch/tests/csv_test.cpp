@@ -1,6 +1,6 @@
 #include "grading/batch/csv.h"
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/testing/plain_test.h"
 
 namespace lab::grading {

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
 #include "grading/batch/csv.h"

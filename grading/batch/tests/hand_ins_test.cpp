@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/testing/plain_test.h"
 #include "grading/submission/tests/sample_labs.h"
 

@@ -1,6 +1,6 @@
 #include <filesystem>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/testing/archive_builder.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"

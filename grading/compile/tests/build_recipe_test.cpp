@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/subprocess.h"
 #include "common/launch/supervise/run_directory.h"
 #include "common/testing/message_of.h"

@@ -1,6 +1,6 @@
 #include "grading/compile/symbol_audit.h"
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/testing/plain_test.h"
 
 namespace lab::grading {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/stack/student_frame.h"
 #include "common/comm/relay/relay_world.h"
 #include "common/testing/message_of.h"

@@ -31,7 +31,7 @@ reports() { verdict "$(grep -qE -- "$3" "$2"; echo $?)" "$1"; }
 submit alice a4_data_tensor
 a4=alice/a4_data_tensor/student
 sed -i 's|#include "a4_data_tensor/data_parallel.h"|#include "../data_parallel.h"|' "$a4/data_parallel.cpp"
-sed -i 's|#include "a4_data_tensor/accumulation.h"|#include "../../a4_data_tensor/accumulation.h"\n#include "../../common/base/errors.h"|' "$a4/accumulation.cpp"
+sed -i 's|#include "a4_data_tensor/accumulation.h"|#include "../../a4_data_tensor/accumulation.h"\n#include "../../common/api/errors.h"|' "$a4/accumulation.cpp"
 printf '// na\xefve\n' >>"$a4/single_step.cpp"
 { printf '\xff\xfe'; iconv -f UTF-8 -t UTF-16LE "$a4/row_parallel.cpp"; } >"$scratch/utf16" && mv "$scratch/utf16" "$a4/row_parallel.cpp"
 verdict "$(grep -q '"\.\./' "$a4/data_parallel.cpp" && grep -q '"\.\./' "$a4/accumulation.cpp"; echo $?)" "(the files are as meant)"

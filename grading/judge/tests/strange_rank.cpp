@@ -20,7 +20,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/comm/messages/endpoint_of.h"
 #include "common/comm/relay/relay_world.h"
 #include "common/rank/rank_program.h"

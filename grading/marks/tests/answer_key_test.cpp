@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
 #include "grading/marks/tests/sample_marks.h"

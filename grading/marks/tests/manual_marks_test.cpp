@@ -1,6 +1,6 @@
 #include "grading/marks/manual_marks.h"
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
 #include "grading/marks/tests/sample_marks.h"

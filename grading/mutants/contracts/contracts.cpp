@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <set>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/files.h"
 #include "common/base/text.h"
 #include "common/course/rubric/toml_table.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/text.h"
 
 namespace lab::grading::generated {

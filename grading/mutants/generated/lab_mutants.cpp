@@ -6,7 +6,7 @@
 #include <numeric>
 #include <random>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/course/rubric/toml_table.h"
 
 namespace lab::grading::generated {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/text.h"
 #include "grading/compile/link_objects.h"
 

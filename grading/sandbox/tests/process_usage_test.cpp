@@ -6,7 +6,7 @@
 #include <ctime>
 #include <memory>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
 

@@ -1,4 +1,4 @@
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/course/hand_in/archive.h"
 #include "common/testing/plain_test.h"
 #include "grading/submission/submission.h"

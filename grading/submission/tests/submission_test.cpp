@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/course/hand_in/archive.h"
 #include "common/testing/plain_test.h"
 #include "grading/submission/tests/sample_labs.h"
@@ -65,7 +65,7 @@ TEST_CASE("submission: a whole student tree, with both labs in the order in whic
   FileMap files = below(kA9, whole_a9());
   files["a5_pipeline/student/baseline.cpp"] = "int a5;\n";
   files["a5_pipeline/README.md"] = "x";
-  files["common/base/errors.h"] = "x";
+  files["common/api/errors.h"] = "x";
   files["CMakeLists.txt"] = "x";
   const Submission submission = folder_of(files);
   REQUIRE(submission.labs.size() == 2);

@@ -1,6 +1,6 @@
 #include "grading/tokens/tokens.h"
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/testing/plain_test.h"
 
 namespace {

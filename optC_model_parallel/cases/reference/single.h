@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/tensor/partition.h"
+#include "common/api/partition.h"
 #include "optC_model_parallel/model/training/learner.h"
 #include "optC_model_parallel/model/training/training_options.h"
 #include "optC_model_parallel/strategy.h"

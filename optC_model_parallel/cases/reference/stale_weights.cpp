@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "optC_model_parallel/cases/reference/single.h"
 #include "optC_model_parallel/model/training/whole_model.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 
 namespace lab::optc {
 

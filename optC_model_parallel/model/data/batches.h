@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/tensor/partition.h"
+#include "common/api/partition.h"
 #include "optC_model_parallel/model/data/images.h"
 
 namespace lab::optc {

@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/tensor/files/mapped_file.h"
 
 namespace lab::optc {

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdlib>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/tensor/mixing.h"
 #include "optC_model_parallel/model/data/portable_random.h"
 

@@ -3,8 +3,8 @@
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
-#include "common/base/errors.h"
-#include "common/tensor/describe.h"
+#include "common/api/errors.h"
+#include "common/api/shapes.h"
 #include "optC_model_parallel/model/draws.h"
 
 namespace lab::optc {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "optC_model_parallel/model/layers/pipeline_models.h"
 #include "optC_model_parallel/model/layers/tensor_models.h"
 

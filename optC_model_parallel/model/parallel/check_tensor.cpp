@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "common/base/errors.h"
-#include "common/tensor/describe.h"
+#include "common/api/errors.h"
+#include "common/api/shapes.h"
 #include "optC_model_parallel/model/parallel/parallel_strategies.h"
 #include "optC_model_parallel/models.h"
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "optC_model_parallel/micro_batches.h"
 #include "optC_model_parallel/model/data/batches.h"
 

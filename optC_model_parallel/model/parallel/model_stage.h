@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "common/api/partition.h"
 #include "common/comm/messages/endpoint.h"
 #include "common/pipeline/run_schedule.h"
-#include "common/tensor/partition.h"
 #include "optC_model_parallel/live_micro_batches.h"
 #include "optC_model_parallel/model/data/images.h"
 #include "optC_model_parallel/model/parallel/stage_plan.h"

@@ -1,4 +1,4 @@
-#include "common/comm/collectives.h"
+#include "common/api/collectives.h"
 #include "optC_model_parallel/parallel_layers.h"
 
 namespace lab::optc {

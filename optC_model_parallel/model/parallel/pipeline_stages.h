@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "common/comm/communicator.h"
+#include "common/api/communicator.h"
 #include "optC_model_parallel/model/parallel/model_stage.h"
 
 namespace lab::optc {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "common/base/errors.h"
-#include "common/comm/communicator.h"
+#include "common/api/communicator.h"
+#include "common/api/errors.h"
 #include "common/pipeline/generators.h"
 #include "optC_model_parallel/gpipe.h"
 #include "optC_model_parallel/model/parallel/parallel_strategies.h"

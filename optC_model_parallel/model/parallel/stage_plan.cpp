@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "optC_model_parallel/split_layers.h"
 
 namespace lab::optc {

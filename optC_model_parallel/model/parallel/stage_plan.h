@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "common/api/partition.h"
 #include "common/pipeline/schedule.h"
-#include "common/tensor/partition.h"
 #include "optC_model_parallel/model.h"
 
 namespace lab::optc {

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "common/comm/communicator.h"
+#include "common/api/communicator.h"
 #include "optC_model_parallel/model/parallel/model_stage.h"
 #include "optC_model_parallel/model/training/learner.h"
 #include "optC_model_parallel/strategy.h"

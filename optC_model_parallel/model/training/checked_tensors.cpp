@@ -4,8 +4,8 @@
 
 #include <string_view>
 
+#include "common/api/shapes.h"
 #include "common/base/checksum.h"
-#include "common/tensor/describe.h"
 
 namespace lab::optc {
 namespace {

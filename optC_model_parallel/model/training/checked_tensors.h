@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
+#include "common/api/tensor_map.h"
 #include "common/tensor/files/safetensors.h"
-#include "common/tensor/tensor_map.h"
 
 namespace lab::optc {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/files.h"
 #include "optC_model_parallel/model/training/checked_tensors.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "common/api/tensor_map.h"
 #include "common/tensor/files/safetensors.h"
-#include "common/tensor/tensor_map.h"
 #include "optC_model_parallel/model/training/training_record.h"
 
 namespace lab::optc {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <utility>
 
-#include "common/tensor/tensor_map.h"
+#include "common/api/tensor_map.h"
 #include "optC_model_parallel/model.h"
 #include "optC_model_parallel/model/training/optimizer.h"
 

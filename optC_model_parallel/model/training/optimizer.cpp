@@ -10,8 +10,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "common/base/errors.h"
-#include "common/tensor/describe.h"
+#include "common/api/errors.h"
+#include "common/api/shapes.h"
 
 namespace lab::optc {
 namespace {

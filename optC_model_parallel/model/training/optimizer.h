@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/tensor/tensor_map.h"
+#include "common/api/tensor_map.h"
 
 namespace lab::optc {
 

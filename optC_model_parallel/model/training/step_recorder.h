@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "common/tensor/tensor_map.h"
+#include "common/api/tensor_map.h"
 #include "optC_model_parallel/model/training/learner.h"
 
 namespace lab::optc {

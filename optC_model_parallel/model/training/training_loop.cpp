@@ -7,7 +7,7 @@
 #include <cmath>
 #include <optional>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "optC_model_parallel/model/data/batches.h"
 
 namespace lab::optc {

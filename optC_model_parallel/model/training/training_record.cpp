@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/tensor/files/safetensors.h"
 #include "optC_model_parallel/model/training/doubles.h"
 

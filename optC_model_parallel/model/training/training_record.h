@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "common/api/tensor_map.h"
 #include "common/base/costs.h"
-#include "common/tensor/tensor_map.h"
 
 namespace lab::optc {
 

@@ -1,7 +1,7 @@
 #include "optC_model_parallel/live_micro_batches.h"
 
+#include "common/api/peak_memory.h"
 #include "common/tensor/meters/memory_meter.h"
-#include "common/tensor/meters/peak_memory.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "common/api/peak_memory.h"
 #include "common/pipeline/generators.h"
-#include "common/tensor/meters/peak_memory.h"
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/tensor/compare.h"
+#include "common/api/compare.h"
 #include "common/testing/case_runs.h"
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"

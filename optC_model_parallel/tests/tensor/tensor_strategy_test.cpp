@@ -1,7 +1,7 @@
 #include <limits>
 
-#include "common/base/errors.h"
-#include "common/tensor/compare.h"
+#include "common/api/compare.h"
+#include "common/api/errors.h"
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <functional>
 
-#include "common/comm/autograd_facet.h"
-#include "common/comm/collectives.h"
+#include "common/api/autograd_facet.h"
+#include "common/api/collectives.h"
 #include "common/testing/case_runs.h"
 #include "common/testing/judged_case.h"
 #include "common/testing/message_of.h"

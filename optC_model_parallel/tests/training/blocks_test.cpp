@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "common/tensor/compare.h"
+#include "common/api/compare.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
 

@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/testing/message_of.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"

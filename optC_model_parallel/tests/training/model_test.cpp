@@ -1,6 +1,6 @@
 #include "optC_model_parallel/model.h"
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/tensor/exact_data.h"
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"

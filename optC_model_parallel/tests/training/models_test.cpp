@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/model/data/images.h"

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"

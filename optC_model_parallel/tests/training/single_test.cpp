@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "common/base/errors.h"
-#include "common/tensor/compare.h"
+#include "common/api/compare.h"
+#include "common/api/errors.h"
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/model/data/generated_images.h"

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <utility>
 
-#include "common/base/errors.h"
-#include "common/tensor/compare.h"
+#include "common/api/compare.h"
+#include "common/api/errors.h"
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/cases/reference/single.h"

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/tensor/files/safetensors.h"
 #include "common/testing/message_of.h"
 #include "common/testing/temporary_folder.h"

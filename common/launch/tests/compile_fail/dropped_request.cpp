@@ -1,4 +1,4 @@
-#include "common/comm/point_to_point.h"
+#include "common/api/point_to_point.h"
 
 // Every line marked expect-error must not compile; with RIGHT defined, the file is its own right twin and must.
 void exchange(lab::PointToPoint& p2p, at::Tensor tensor) {

@@ -1,6 +1,6 @@
 #include <ATen/ATen.h>
 
-#include "common/comm/communicator.h"
+#include "common/api/communicator.h"
 #include "common/testing/worlds.h"
 
 // A rank's report says how many floating-point operations it did: the same number in every world.

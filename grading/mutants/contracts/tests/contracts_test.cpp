@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/files.h"
 #include "common/launch/supervise/run_directory.h"
 #include "common/testing/plain_test.h"

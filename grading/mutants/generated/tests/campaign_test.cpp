@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/testing/test.h"
 #include "grading/mutants/generated/fates_report.h"
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/launch/supervise/run_directory.h"
 #include "common/testing/plain_test.h"
 #include "grading/mutants/generated/trials/orders.h"

@@ -3,7 +3,7 @@
 #include <fstream>
 #include <memory>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 #include "common/base/subprocess.h"
 #include "common/launch/supervise/run_directory.h"
 #include "common/testing/plain_test.h"

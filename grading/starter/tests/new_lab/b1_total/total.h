@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-#include "common/comm/point_to_point.h"
+#include "common/api/point_to_point.h"
 
 namespace lab::b1 {
 

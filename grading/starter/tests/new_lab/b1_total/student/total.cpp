@@ -1,6 +1,6 @@
 #include "b1_total/total.h"
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 
 namespace lab::b1 {
 

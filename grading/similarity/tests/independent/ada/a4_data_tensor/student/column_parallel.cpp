@@ -3,9 +3,9 @@
 #include <torch/torch.h>
 
 #include "a4_data_tensor/parallel_functions.h"
-#include "common/base/errors.h"
-#include "common/tensor/partition.h"
-#include "common/tensor/shape_check.h"
+#include "common/api/errors.h"
+#include "common/api/partition.h"
+#include "common/api/shapes.h"
 
 namespace lab::a4 {
 

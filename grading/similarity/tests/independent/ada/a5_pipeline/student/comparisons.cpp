@@ -1,6 +1,6 @@
 #include "a5_pipeline/comparisons.h"
 
-#include "common/tensor/compare.h"
+#include "common/api/compare.h"
 
 namespace lab::a5 {
 namespace {

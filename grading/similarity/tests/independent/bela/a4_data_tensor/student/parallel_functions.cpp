@@ -2,8 +2,8 @@
 
 #include <torch/torch.h>
 
-#include "common/comm/autograd_facet.h"
-#include "common/base/errors.h"
+#include "common/api/autograd_facet.h"
+#include "common/api/errors.h"
 
 namespace lab::a4 {
 namespace {

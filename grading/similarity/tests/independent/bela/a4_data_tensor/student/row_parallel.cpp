@@ -3,10 +3,10 @@
 #include <torch/torch.h>
 
 #include "a4_data_tensor/parallel_functions.h"
-#include "common/comm/autograd_facet.h"
-#include "common/base/errors.h"
-#include "common/tensor/partition.h"
-#include "common/tensor/shape_check.h"
+#include "common/api/autograd_facet.h"
+#include "common/api/errors.h"
+#include "common/api/partition.h"
+#include "common/api/shapes.h"
 
 namespace lab::a4 {
 namespace {

@@ -3,8 +3,8 @@
 #include <memory>
 #include <vector>
 
-#include "common/comm/collectives.h"
-#include "common/comm/point_to_point.h"
+#include "common/api/collectives.h"
+#include "common/api/point_to_point.h"
 
 namespace lab::comm {
 

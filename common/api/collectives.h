@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "common/api/source_line.h"
 #include "common/comm/group.h"
-#include "common/comm/source_line.h"
 
 namespace lab {
 struct LedgerEntry;

@@ -1,4 +1,4 @@
-#include "common/tensor/describe.h"
+#include "common/api/shapes.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
 
 namespace lab {
 namespace {
@@ -51,6 +51,20 @@ at::ScalarType parse_dtype(std::string_view name) {
 std::string describe(const at::Tensor& tensor) {
   if (!tensor.defined()) return "undefined tensor";
   return fmt::format("{} {}", dtype_name(tensor.scalar_type()), shape_text(tensor.sizes()));
+}
+
+void check(const at::Tensor& tensor, at::IntArrayRef expected_shape) {
+  if (!tensor.defined()) return;
+  const at::IntArrayRef shape = tensor.sizes();
+  if (shape.size() != expected_shape.size()) {
+    throw ContractError(fmt::format("SHAPE GUARD: Expected shape length {} but got {} with shape {}.",
+                                    expected_shape.size(), shape.size(), shape_text(shape)));
+  }
+  for (size_t dim = 0; dim < shape.size(); ++dim) {
+    if (expected_shape[dim] <= 0 || expected_shape[dim] == shape[dim]) continue;
+    throw ContractError(fmt::format("SHAPE GUARD: At dimension {}: expected {}, but got {} (actual shape: {}).", dim,
+                                    expected_shape[dim], shape[dim], shape_text(shape)));
+  }
 }
 
 }  // namespace lab

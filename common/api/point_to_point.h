@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/api/errors.h"
+#include "common/api/source_line.h"
 #include "common/comm/group.h"
-#include "common/comm/source_line.h"
 
 namespace lab::comm {
 
