@@ -4,8 +4,6 @@
 
 #include <cstdint>
 
-#include "common/tensor/batch.h"
-
 namespace lab::a4 {
 
 /// The training step that every part of this assignment computes, each in its own way.
@@ -21,7 +19,14 @@ struct StepOptions {
 /// The weight [input_dim, output_dim] float32 that every rank starts from.
 at::Tensor initial_weight(const StepOptions& options);
 
-/// The batch that every rank draws: inputs [global_batch_size, input_dim] and targets [global_batch_size, output_dim].
+struct Batch {
+  at::Tensor inputs;   ///< [global_batch_size, input_dim] float32
+  at::Tensor targets;  ///< [global_batch_size, output_dim] float32
+};
+
+/// The batch that every rank draws: standard normal, inputs first, then targets, from one generator with the seed.
+/// Errors    ContractError: a negative size
+/// Example   create_batch({}): the handout's batch, bitwise
 Batch create_batch(const StepOptions& options);
 
 /// A linear layer without bias: out = X @ W. Gradients flow to W.

@@ -1,7 +1,6 @@
 #include "a4_data_tensor/cases/bounds.h"
 #include "a4_data_tensor/cases/cases.h"
 #include "common/api/partition.h"
-#include "common/tensor/batch.h"
 #include "common/tensor/exact_data.h"
 
 namespace lab::a4 {

@@ -12,7 +12,6 @@
 #include "common/api/autograd_facet.h"
 #include "common/api/errors.h"
 #include "common/api/partition.h"
-#include "common/tensor/batch.h"
 #include "common/testing/case_runs.h"
 #include "common/testing/judged_case.h"
 #include "common/testing/test.h"
