@@ -9,7 +9,10 @@
 
 #include "a5_pipeline/model.h"
 #include "a5_pipeline/model/deferred_linear.h"
-#include "common/comm/messages/endpoint.h"
+
+namespace lab::comm {
+class Endpoint;
+}  // namespace lab::comm
 
 namespace lab::a5 {
 
@@ -21,7 +24,7 @@ std::vector<std::int64_t> distribute_layers(std::int64_t number_of_layers, int p
 
 /// Where a stage's computations are traced; by default nowhere.
 struct StageTrace {
-  Endpoint* endpoint = nullptr;
+  comm::Endpoint* endpoint = nullptr;
   std::string suffix;  ///< appended to "F3", to tell the stages of one rank apart
 };
 

@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "common/api/point_to_point.h"
-#include "common/pipeline/run_schedule.h"
+#include "common/api/stage_work.h"
 
 namespace lab::optc {
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/api/errors.h"
+#include "common/comm/messages/endpoint.h"
 
 namespace lab::a5 {
 namespace {

@@ -2,11 +2,12 @@
 
 #include <ATen/ATen.h>
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "common/api/group.h"
 #include "common/api/source_line.h"
-#include "common/comm/group.h"
 
 namespace lab {
 struct LedgerEntry;
@@ -22,8 +23,8 @@ struct BegunCollective;
 /// with the same shape and dtype in the same order; these are compared before any data moves, so a mismatch is a
 /// ContractError on the ranks that see it and a CommError on the others, never a hang or a torn buffer. None of them is
 /// differentiable: autograd functions are built on top. All errors of Request::wait() apply.
-/// In model time (model_time.md) a collective begins on all members when the last of them has called it. Where the world
-/// is not careful, members do not hear of each other's clocks, and each begins at its own.
+/// In model time (comm/model_time.md) a collective begins on all members when the last of them has called it. Where the
+/// world is not careful, members do not hear of each other's clocks, and each begins at its own.
 class Collectives final {
  public:
   Collectives(std::shared_ptr<Endpoint> endpoint, std::shared_ptr<CollectiveBackend> backend, Group group);

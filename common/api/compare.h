@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+// Compares tensors as torch.allclose() does, and says how far apart they are, and where.
 namespace lab {
 
 /// How far an actual value may be from the expected one.

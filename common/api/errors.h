@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <string>
 
+// How a program fails: each failure has one clear message and an exit code. Student code throws ContractError where it
+// is called wrongly, and not_implemented() stands where a task is still to do.
 namespace lab {
 
 /// Exit codes of every program in the suite; listed in the README's table of exit codes.

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+// Cuts a total into parts: rows for ranks, layers for stages.
 namespace lab {
 
 /// One part's share [begin, begin + size) of a total. `what` in the functions below names the total in their messages.

@@ -10,7 +10,7 @@ namespace lab {
 /// The peak number of tensor bytes held since construction, beyond what was held then: on the CPU what this thread
 /// allocated, by the memory meter; on a GPU what this process allocated, by LibTorch's caching allocator (as
 /// torch.cuda.max_memory_allocated()).
-/// Call      created and destroyed on one thread, as MemoryScope; one at a time per GPU
+/// Call      created and destroyed on one thread; one at a time per GPU
 /// Errors    ContractError: the memory meter is not installed; a GPU in a build without CUDA
 /// Example   PeakMemory memory(at::kCPU); at::empty({256}); memory.peak_bytes(): 1024
 class PeakMemory {

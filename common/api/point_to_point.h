@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "common/api/errors.h"
+#include "common/api/group.h"
 #include "common/api/source_line.h"
-#include "common/comm/group.h"
 
+// Messages between two ranks: send and recv block; isend and irecv return a Request, which is waited for later.
 namespace lab::comm {
 
 class Endpoint;

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+// Checks the shapes of tensors, and prints shapes and dtypes as Python does.
 namespace lab {
 
 /// Checks that the tensor has the expected shape; an expected size of 0 or less allows any size there, and an undefined
