@@ -28,7 +28,7 @@ not_in() { grep -vE "^($1)"; }
 
 # The folders of common/ that each may include, in addition to itself and to api.
 declare -A uses=(
-  [api]='comm'
+  [api]=''
   [base]=''
   [cli]='base'
   [log]='base cli'
@@ -44,7 +44,7 @@ declare -A uses=(
   [bench]='base cli tensor comm launch'
   [demo]='base cli log plot tensor comm launch rank pipeline'
   [doctor]=''
-  [pch]='base tensor comm'
+  [pch]=''
   [python]=''
   [testing]='base log tensor launch checks'
 )
@@ -99,6 +99,8 @@ done
 complain "a folder compiles its own files only" < <(find grading -name CMakeLists.txt -exec grep -HnE '\.\./.*\.cpp' {} +)
 
 readonly all_labs=$(IFS='|' && echo "${labs[*]}")
+complain "of common/, student files and contracts may include api only" \
+  < <(of "($all_labs)/([^/:]*\.h|student/)" common/ | grep -vE '"common/api/[a-z_]+\.h"')
 complain "only grading may use grading" < <(of "common/|($all_labs)/" grading/)
 for lab in "${labs[@]}"; do
   complain "only $lab and grading may use $lab" < <(of "common/|($all_labs)/" "$lab/" | not_in "$lab/")
@@ -138,7 +140,8 @@ complain "the number of threads is set by use_threads() in common/tensor/compute
 
 # Without tensors: this is why labrun, labcourse and the launcher start in milliseconds.
 for folder in base cli log plot page course; do
-  complain "common/$folder must not use LibTorch" < <(of "common/$folder/" '(ATen|torch|c10)/')
+  complain "common/$folder must not use LibTorch" \
+    < <(of "common/$folder/" '((ATen|torch|c10)/|common/api/)' | grep -v '"common/api/errors\.h"')
 done
 
 echo "$offenders offending includes"

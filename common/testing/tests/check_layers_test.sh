@@ -27,6 +27,10 @@ refuses common/comm/group.h common/testing/case_runs.h
 refuses common/base/files.h common/bench/own_core.h
 refuses common/base/tests/files_test.cpp common/checks/case.h
 refuses a4_data_tensor/single_step.h common/comm/gloo/lifeline.h
+refuses a4_data_tensor/step.h common/tensor/seeded.h
+refuses a9_collectives/student/broadcast/flat.cpp common/tensor/seeded.h
+refuses common/api/partition.h common/base/text.h
+refuses common/log/printer.h common/api/shapes.h
 refuses common/launch/supervise/supervisor.h common/comm/gloo/frame.h
 refuses common/api/compare.h torch/csrc/distributed/c10d/TCPStore.hpp
 refuses common/log/match_line.h ATen/ATen.h
