@@ -1,1 +1,2 @@
 // Carries the precompiled header of student code.
+#include "common/pch/student.h"

@@ -79,17 +79,16 @@ std::vector<std::string> referred_to_by(const std::string& source, const std::st
   return paths;
 }
 
-/// The wanted files below a folder, without the headers of folders that are compiled.
+/// The wanted files below a folder, without headers.
 void add_files(const std::string& source, const std::string& folder, const NeededSources& needed, bool is_parent_needed,
                std::vector<std::string>& paths) {
-  const bool is_compiled = needed.is_compiled(folder);
-  const bool is_needed = is_compiled ? needed.is_needed(folder) : is_parent_needed;
+  const bool is_needed = needed.is_compiled(folder) ? needed.is_needed(folder) : is_parent_needed;
   for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(source) / folder)) {
     const std::string path = folder + "/" + entry.path().filename().string();
     if (entry.is_directory()) {
       if (is_wanted_folder(path)) add_files(source, path, needed, is_needed, paths);
     } else if (is_needed && is_wanted_file(path) && !needed.leaves_out(path)) {
-      if (!is_compiled || entry.path().extension() != ".h") paths.push_back(path);
+      if (entry.path().extension() != ".h") paths.push_back(path);
     }
   }
 }

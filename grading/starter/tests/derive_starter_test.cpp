@@ -109,7 +109,8 @@ TEST_CASE("a starter of one lab has what its program is linked with, and nothing
   const StarterTree a5 = starter_of({"a5_pipeline"}), vae = starter_of({"vae_sequence_parallel"});
   CHECK(a5.count("common/pipeline/timeline.cpp") + a5.count("common/pipeline/timeline.h") == 2);
   CHECK(vae.count("common/tensor/files/picture.cpp") + vae.count("common/tensor/files/picture.h") == 2);
-  for (const char* path : {"common/pipeline/timeline.cpp", "common/pipeline/timeline.h",
+  CHECK(a4.count("common/api/collectives.h") + vae.count("common/api/peak_memory.h") == 2);
+  for (const char* path : {"common/api/peak_memory.h", "common/pipeline/timeline.cpp", "common/pipeline/timeline.h",
                            "common/tensor/files/picture.cpp", "common/tensor/files/picture.h"}) {
     CHECK_MESSAGE(a4.count(path) == 0, path);
   }

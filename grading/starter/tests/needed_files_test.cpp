@@ -46,7 +46,7 @@ TEST_CASE("needed files: of the targets that a program is linked with, and the h
                            "common/base/unused.h", "common/base/CMakeLists.txt", "common/base/pages/style.css",
                            "common/base/tests/text_test.cpp", "common/base/core.o", "common/bench/bench.cpp",
                            "common/bench/CMakeLists.txt", "common/draws/draws.cpp", "common/draws/sent.cpp",
-                           "common/pch/plain.h", "common/seam.h"}) {
+                           "common/api/unused.h", "common/api/seam.h"}) {
     tree.write(path, "");
   }
   tree.write("common/base/text.cpp", "#include \"common/base/text.h\"\n#include <string>\n");
@@ -55,11 +55,11 @@ TEST_CASE("needed files: of the targets that a program is linked with, and the h
   tree.write("common/bench/turns.h", "");
   tree.write("common/base/facet.h", "");
   tree.write("common/page.md", "Read [this](base/facet.h#top) and [that](https://example.org/base/other.h).\n");
-  tree.write("lab/main.cpp", "#include \"common/seam.h\"\n#include \"lab/own.h\"\n");
-  CHECK(tree.needed({"lab"}) == Paths{"common/base/CMakeLists.txt", "common/base/facet.h", "common/base/help.cpp",
-                                      "common/base/pages/style.css", "common/base/text.cpp", "common/base/text.h",
-                                      "common/bench/turns.h", "common/draws/draws.cpp", "common/page.md",
-                                      "common/pch/plain.h", "common/seam.h"});
+  tree.write("lab/main.cpp", "#include \"common/api/seam.h\"\n#include \"lab/own.h\"\n");
+  CHECK(tree.needed({"lab"}) == Paths{"common/api/seam.h", "common/base/CMakeLists.txt", "common/base/facet.h",
+                                      "common/base/help.cpp", "common/base/pages/style.css", "common/base/text.cpp",
+                                      "common/base/text.h", "common/bench/turns.h", "common/draws/draws.cpp",
+                                      "common/page.md"});
   const Paths of_bench = tree.needed({"bench"});
   CHECK(std::count(of_bench.begin(), of_bench.end(), "common/bench/bench.cpp") == 1);
   CHECK(std::count(of_bench.begin(), of_bench.end(), "common/base/alone.cpp") == 0);
