@@ -83,8 +83,8 @@ declare -A floors=(
   [judge]='compile sandbox marks submission'
   [batch]='judge processes marks submission'
   [similarity]='batch starter sandbox submission'
-  [hostile]='judge'
-  [mutants]='judge compile marks sandbox tokens'
+  [hostile]='judge processes'
+  [mutants]='judge compile marks processes sandbox tokens'
   [commands]='batch hostile judge marks mutants processes similarity submission'
 )
 for folder in grading/*/; do
