@@ -78,13 +78,18 @@ bool take_stamp(std::string_view& line) {
   return ended;
 }
 
-/// "[default0]:", "[1,0]<stdout>:", "0: ", "  0: "
+/// "[default0]:", "[1,0]<stdout>:", "[1,0][node0:99]<stdout>:", "0: ", "  0: "
 bool take_launcher_tag(std::string_view& line) {
   std::string_view rest = line;
   if (take_literal(rest, "[")) {
     const std::string_view name = take_word(rest);
     if (name.empty() || std::isdigit(static_cast<unsigned char>(name.back())) == 0) return false;
-    if (!take_literal(rest, "]") || (!take_stream(rest) && !take_literal(rest, ":"))) return false;
+    if (take_literal(rest, "][")) {
+      take_word(rest);
+      if (!take_literal(rest, "]") || !take_stream(rest)) return false;
+    } else if (!take_literal(rest, "]") || (!take_stream(rest) && !take_literal(rest, ":"))) {
+      return false;
+    }
     take_literal(rest, " ");
   } else {
     take_blanks(rest);  // srun pads the number to the width of the largest

@@ -57,8 +57,9 @@ daemon() {
   daemons+=($!)
 }
 
+# By SIGKILL: on SIGTERM, 24.11's slurmd waits for a step that cannot report its end, since the controller is gone, too.
 stop_cluster() {
-  kill "${daemons[@]}" 2>/dev/null
+  kill -KILL "${daemons[@]}" 2>/dev/null
   wait "${daemons[@]}" 2>/dev/null
 }
 

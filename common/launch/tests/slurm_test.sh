@@ -64,6 +64,10 @@ srun_ends_with 143 '0) kill -TERM $$ ;; 1) kill -KILL $$ ;;'
 lab=${labs[0]} program=$bin/${labs[0]}
 run srun -N 1 -n 4 --overcommit "$program"
 is_right "4 ranks on one node" "$lab"
+mv "$scratch/out" "$scratch/lines"
+run srun -N 1 -n 101 --overcommit -l sh -c 'grep -w "Rank $SLURM_PROCID" "$1"; true' - "$scratch/lines"
+says "srun -l of 101 tasks pads its labels" '^  1: .*\[Rank 1\] Tensors match'
+accepts "... and they change nothing" "$lab" 4
 told_by=labrun
 run srun -N 4 -n 4 "$bin/labrun" --nnodes 4 --master-addr node0 --master-port $((20000 + RANDOM % 10000)) "$program"
 is_right "labrun on each node" "$lab"
