@@ -105,8 +105,9 @@ TEST_CASE("run report: the fields' names and JSON's missing figures") {
         R"({"expected":false,"kind":"match","match":false,"max_diff":"nan","mean_diff":"inf","prefix":"","rank":3})");
   CHECK(json.at("lines").at(3).dump() == R"({"kind":"skipped","prefix":"Bias","rank":3,"reason":"none"})");
   CHECK(json.at("ledger").at(0).at("bytes_sent") == 18446744073709551615ull);
-  CHECK(json.at("parts").at(0).at("used").dump() ==
-        R"({"flops":5,"model_time_ps":{"overhead":10,"total":7,"waiting":9,"work":8},"peak_tensor_bytes":6})");
+  CHECK(
+      json.at("parts").at(0).at("used").dump() ==
+      R"({"flops":5,"model_time_ps":{"overhead":10,"total":7,"waiting":9,"work":8},"peak_tensor_bytes":6,"retained_tensor_bytes":0})");
 }
 
 TEST_CASE("run report: raw bytes in a line do not keep it from being written") {
