@@ -1,5 +1,6 @@
 #include <string>
 
+#include "common/testing/message_of.h"
 #include "common/testing/test.h"
 #include "vae_sequence_parallel/layers.h"
 #include "vae_sequence_parallel/online_attention.h"

@@ -3,6 +3,7 @@
 
 #include "common/checks/check_report.h"
 #include "common/testing/junit_schema.h"
+#include "common/testing/message_of.h"
 #include "common/testing/test.h"
 
 namespace lab::testing {

@@ -5,6 +5,7 @@
 #include "common/api/errors.h"
 #include "common/checks/check_run.h"
 #include "common/checks/score.h"
+#include "common/testing/message_of.h"
 #include "common/testing/test.h"
 
 namespace lab::testing {
