@@ -33,4 +33,27 @@ inline void from_json(const nlohmann::json& from, ResourceUse& use) {
   get_field(from.at("model_time_ps"), use.model_time);
 }
 
+/// Without what may be any.
+inline void to_json(nlohmann::json& to, const CaseFigures& figures) {
+  to = nlohmann::json::object();
+  const auto put = [&](const char* key, std::int64_t figure) {
+    if (figure != CaseFigures::kAny) to[key] = figure;
+  };
+  put("model_time_ps", figures.model_time_ps);
+  put("bytes_sent", figures.bytes_sent);
+  put("peak_tensor_bytes", figures.peak_bytes);
+  put("flops", figures.flops);
+}
+
+inline void from_json(const nlohmann::json& from, CaseFigures& figures) {
+  const auto take = [&](const char* key, std::int64_t& figure) {
+    figure = CaseFigures::kAny;
+    if (from.contains(key)) get_field(from.at(key), figure);
+  };
+  take("model_time_ps", figures.model_time_ps);
+  take("bytes_sent", figures.bytes_sent);
+  take("peak_tensor_bytes", figures.peak_bytes);
+  take("flops", figures.flops);
+}
+
 }  // namespace lab

@@ -18,7 +18,7 @@ struct Symptom {
 /// What is wrong with one rank's part of a case, if anything.
 struct RankVerdict {
   CaseEnd end = CaseEnd::kNothing;
-  Worth worth = Worth::kFailed;  ///< kSkipped: it was not asked, or nobody was
+  Worth worth = Worth::kFailed;  ///< kSkipped: this rank was not asked, or the case was skipped
   /// "result 'out', element [3, 0]: expected 10, got 2.5 (max diff 7.5; 12 of 12 elements differ)"; "3 calls of
   /// all_gather, expected at most 0"; what was thrown; why it was skipped.
   std::string reason = {};

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/base/files.h"
+#include "common/base/json.h"
 #include "common/base/text.h"
 #include "common/checks/case.h"
 #include "common/checks/check_report.h"
@@ -66,10 +67,9 @@ std::vector<TaskOutcome> run_in_its_process(const std::string& what, const std::
   const launch::MemoryFile file("verdicts");
   launch::run_in_child(what, [&] {
     use_threads(1);  // makes the pool that a fork does not copy, before two threads could both make it
-    const nlohmann::json verdicts = run_checks(cases, calls, world, seed);
-    write_fully(file.fd(), verdicts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    write_fully(file.fd(), json_text(run_checks(cases, calls, world, seed)));
   });
-  return outcomes_of(nlohmann::json::parse(launch::bytes_of(file.fd())).get<std::vector<CaseVerdict>>());
+  return outcomes_of(from_json_text<std::vector<CaseVerdict>>(launch::bytes_of(file.fd()), "verdicts of " + what));
 }
 
 std::vector<int> sizes_of(const LabProgram& program, const CheckOptions& options) {

@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "common/api/errors.h"
+#include "common/base/costs_json.h"
 #include "common/log/sharing.h"
-#include "common/page/shown_costs.h"
 
 namespace lab {
 namespace {
@@ -134,8 +134,8 @@ nlohmann::json json_of_case(const CaseVerdict& checked) {
                          {"ended_world", !checked.failure.empty()},
                          {"symptom", checked.symptom.id},
                          {"likely", checked.symptom.message},
-                         {"most_of_a_rank", page::figures_to_json(checked.used)},
-                         {"at_most", page::figures_to_json(checked.limits)},
+                         {"most_of_a_rank", checked.used},
+                         {"at_most", checked.limits},
                          {"used", ranks},
                          {"of_one_process", json_of_use(checked.of_one_process)}};
   if (!checked.timeline.empty()) json["timeline"] = nlohmann::json::parse(checked.timeline);

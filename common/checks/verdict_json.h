@@ -21,7 +21,6 @@ inline void from_json(const nlohmann::json& json, Worth& worth) {
   worth = static_cast<Worth>(found - kWorthNames.begin());
 }
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CaseFigures, model_time_ps, bytes_sent, peak_bytes, flops)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Symptom, id, message)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankVerdict, end, worth, reason, missing_task, exit_code, used)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CaseVerdict, task, name, worth, reason, symptom, used, limits, timeline, ranks,

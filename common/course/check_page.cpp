@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/api/errors.h"
+#include "common/base/costs_json.h"
 #include "common/base/text.h"
 #include "common/page/shown_costs.h"
 
@@ -122,8 +123,8 @@ page::ShownCheck shown_check(const json& check) {
   shown.likely = check.at("likely");
   shown.label = check.at("label");
   shown.lines = check.at("rank_lines").get<std::vector<std::string>>();
-  shown.costs = page::shown_costs(page::figures_from_json(check.at("most_of_a_rank")),
-                                  page::figures_from_json(check.at("at_most")));
+  shown.costs =
+      page::shown_costs(check.at("most_of_a_rank").get<CaseFigures>(), check.at("at_most").get<CaseFigures>());
   if (check.contains("timeline")) shown.timeline = check.at("timeline").dump();
   return shown;
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <iterator>
-#include <nlohmann/json.hpp>
 
 namespace lab::page {
 namespace {
@@ -11,13 +10,12 @@ namespace {
 using Figure = std::int64_t CaseFigures::*;
 struct Kind {
   Figure figure;
-  const char* name;  ///< in JSON
   const char* what;
 };
-constexpr Kind kKinds[] = {{&CaseFigures::model_time_ps, "model_time_ps", "model time"},
-                           {&CaseFigures::bytes_sent, "bytes_sent", "bytes sent"},
-                           {&CaseFigures::peak_bytes, "peak_tensor_bytes", "peak bytes of tensors"},
-                           {&CaseFigures::flops, "flops", "floating-point operations"}};
+constexpr Kind kKinds[] = {{&CaseFigures::model_time_ps, "model time"},
+                           {&CaseFigures::bytes_sent, "bytes sent"},
+                           {&CaseFigures::peak_bytes, "peak bytes of tensors"},
+                           {&CaseFigures::flops, "floating-point operations"}};
 
 }  // namespace
 
@@ -46,22 +44,6 @@ std::vector<ShownCost> shown_costs(const CaseFigures& used, const CaseFigures& m
     costs.push_back({kind.what, shown(spent), shown(bound), spent > bound});
   }
   return costs;
-}
-
-nlohmann::json figures_to_json(const CaseFigures& figures) {
-  nlohmann::json json = nlohmann::json::object();
-  for (const Kind& kind : kKinds) {
-    if (figures.*kind.figure != CaseFigures::kAny) json[kind.name] = figures.*kind.figure;
-  }
-  return json;
-}
-
-CaseFigures figures_from_json(const nlohmann::json& json) {
-  CaseFigures figures;
-  for (const Kind& kind : kKinds) {
-    if (json.contains(kind.name)) json.at(kind.name).get_to(figures.*kind.figure);
-  }
-  return figures;
 }
 
 }  // namespace lab::page

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -18,11 +17,5 @@ std::string text_of_count(std::int64_t count);
 
 /// What has a bound, next to it: "model time", "21.8 ms", "8.89 ms".
 std::vector<ShownCost> shown_costs(const CaseFigures& used, const CaseFigures& most);
-
-/// {model_time_ps, bytes_sent, peak_tensor_bytes, flops}, without what may be any.
-nlohmann::json figures_to_json(const CaseFigures& figures);
-/// The reverse.
-/// Errors    nlohmann::json::exception: not such JSON
-CaseFigures figures_from_json(const nlohmann::json& json);
 
 }  // namespace lab::page

@@ -185,8 +185,9 @@ void collect_facts(const Judging& judging, Facts& facts, LabOutcome& outcome) {
   facts.runs.verdicts = run_sizes({std::move(server), seed, stall_seconds}, facts.sizes, facts.cases, *claims);
   const auto helped =
       std::make_shared<std::map<std::set<std::string>, StudentBuild>>();  // by the reference files in it
-  facts.runs_with_reference = [=, &judging, &facts](const std::string& task, const std::set<std::string>& reference,
-                                                    const std::set<std::string>& but_for) -> std::optional<Runs> {
+  facts.runs_with_reference = [=, &judging, all = facts.cases, sizes = facts.sizes](
+                                  const std::string& task, const std::set<std::string>& reference,
+                                  const std::set<std::string>& but_for) -> std::optional<Runs> {
     auto found = helped->find(reference);
     try {
       if (found == helped->end())
@@ -200,10 +201,10 @@ void collect_facts(const Judging& judging, Facts& facts, LabOutcome& outcome) {
                                         [&](const auto& replaced) { return own->replaced.count(replaced.first) != 0; });
     if (with_help.program.empty() || !same_files) return std::nullopt;
     std::vector<Case> cases;
-    std::copy_if(facts.cases.begin(), facts.cases.end(), std::back_inserter(cases),
+    std::copy_if(all.begin(), all.end(), std::back_inserter(cases),
                  [&](const Case& one) { return one.task == task && but_for.count(one.name) == 0; });
     const CheckRunner again{std::make_shared<RankServer>(judging.sandbox, with_help.program), seed, stall_seconds};
-    return Runs{run_sizes(again, facts.sizes, cases, *claims), ""};
+    return Runs{run_sizes(again, sizes, cases, *claims), ""};
   };
 }
 

@@ -127,10 +127,6 @@ void withhold(const std::string& task, const std::string& reason, Outcomes& outc
   }
 }
 
-bool is_below(const std::string& file, const std::string& entry) {
-  return file == entry || file.compare(0, entry.size() + 1, entry + "/") == 0;
-}
-
 /// A check of the task that failed without help and passed with it: preferably one that was wrong, not just too costly.
 const CaseVerdict* helped_check(const TaskOutcome& unaided, const TaskOutcome& aided) {
   const CaseVerdict* helped = nullptr;
@@ -162,8 +158,7 @@ std::vector<std::string> failed_needs(const RubricTask& task, const Outcomes& ou
 Files files_of(const Facts& facts, const std::vector<std::string>& entries) {
   Files found;
   for (const std::string& file : facts.files) {
-    if (std::any_of(entries.begin(), entries.end(), [&](const auto& entry) { return is_below(file, entry); }))
-      found.insert(file);
+    if (is_below_one_of(file, entries)) found.insert(file);
   }
   return found;
 }
@@ -177,7 +172,7 @@ Files replaceable(const Facts& facts, const RubricTask& task, const Outcomes& ou
   bool some_left = false;
   const auto own_task_failed = [&](const std::string& file) {
     return std::any_of(facts.rubric.tasks.begin(), facts.rubric.tasks.end(), [&](const RubricTask& other) {
-      return is_below(file, other.file) && has_failed(outcomes, other.id);
+      return is_below_one_of(file, {other.file}) && has_failed(outcomes, other.id);
     });
   };
   const Files kept = files_of(facts, task.judges_cost_of);
@@ -221,7 +216,7 @@ std::vector<std::string> named(const Facts& facts, const Files& replaced, const 
 }
 
 /// The task's outcome with the reference's version of these files, where what is fine without them need not be run again;
-/// nothing where there is no such program.
+/// nullopt: such a program cannot be built.
 std::optional<TaskOutcome> judge_again(const Facts& facts, const TaskOutcome& unaided, const Files& reference) {
   TaskOutcome aided{unaided.id};
   Files fine;
@@ -266,10 +261,10 @@ void blame(const Facts& facts, const RubricTask& user, const std::string& entry,
   }
   for (const std::string& need : user.needs) {
     const RubricTask* task = facts.rubric.find_task(need);
-    if (culprit == nullptr && is_below(task->file, entry)) culprit = task;
+    if (culprit == nullptr && is_below_one_of(task->file, {entry})) culprit = task;
   }
   for (const RubricTask& task : tasks) {
-    if (culprit == nullptr && is_below(task.file, entry)) culprit = &task;
+    if (culprit == nullptr && is_below_one_of(task.file, {entry})) culprit = &task;
   }
   const auto found = culprit == nullptr ? outcomes.end() : outcomes.find(culprit->id);
   if (found == outcomes.end() || !found->second.passed()) return;

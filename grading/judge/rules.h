@@ -34,7 +34,7 @@ struct Facts {
   std::set<std::string> to_look_at = {};             ///< those of them that may be fine: somebody has to look
   Runs runs = {};                                    ///< of the submission's program
   /// The runs of a task's cases, but for those of these names, with the reference in place of these files: made when a
-  /// rule first asks for them. Nothing where there is no such program.
+  /// rule first asks for them. Nullopt: such a program cannot be built.
   std::function<std::optional<Runs>(const std::string& task, const std::set<std::string>& reference,
                                     const std::set<std::string>& but_for)>
       runs_with_reference = {};
@@ -58,8 +58,8 @@ Outcomes take_back_weak(const Facts& facts, Outcomes outcomes);
 Outcomes explain_left_out(const Facts& facts, Outcomes outcomes);
 
 /// A file that was left out until somebody has looked at it: its tasks are not judged, and what passes without it keeps
-/// its marks. They are those whose own file it is, or is in; for a file that is no task's, those with a file in the same
-/// folder.
+/// its marks. A file belongs to the tasks whose own file, or folder, it is in; if there are none, to those with a file in
+/// the same folder.
 Outcomes withhold_tasks(const Facts& facts, Outcomes outcomes);
 
 /// No mistake costs twice: a task that lost marks is judged again with the reference in place of the files that its

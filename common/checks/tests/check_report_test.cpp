@@ -5,6 +5,7 @@
 #include "common/api/errors.h"
 #include "common/checks/check_run.h"
 #include "common/checks/score.h"
+#include "common/checks/verdict_json.h"
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
 
@@ -176,6 +177,63 @@ TEST_CASE("the JSON has for each task what became of it and of its checks") {
   CHECK(document[1]["checks"][1]["message"] == "rank 0, result 'out' is missing");
   CHECK(document[1]["checks"][1]["symptom"] == "zeros");
   CHECK(document[1]["checks"][1]["likely"] == "nothing was written");
+}
+
+TEST_CASE("figures as JSON and back, also where they may be any") {
+  const CaseFigures some = {1, CaseFigures::kAny, 3, CaseFigures::kAny};
+  const nlohmann::json written = some;
+  CHECK(written == nlohmann::json({{"model_time_ps", 1}, {"peak_tensor_bytes", 3}}));
+  const auto read = written.get<CaseFigures>();
+  CHECK(read.model_time_ps == 1);
+  CHECK(read.bytes_sent == CaseFigures::kAny);
+  CHECK(read.peak_bytes == 3);
+  CHECK_THROWS_AS(nlohmann::json({{"flops", "many"}}).get<CaseFigures>(), UsageError);
+}
+
+TEST_CASE("verdicts keep in another process all that is said of them there") {
+  CaseVerdict verdict{"Name", Worth::kTooExpensive, "rank 1: 3 calls", {"id", "likely"}, {1, 2, 3, 4}, {5, 6, 7, 8}};
+  verdict.timeline = "{}";
+  verdict.task = "a0.task";
+  verdict.ranks = {
+      {CaseEnd::kThrew, Worth::kNotImplemented, "thrown", "a0.helper", 7, {9, {10, 11}, {12, 13, 14, 15}}}};
+  verdict.of_one_process = {16, {17, 18}, {19, 20, 21, 22}};
+  verdict.failure = "deadlock";
+  verdict.failure_code = 6;
+  verdict.rank_lines = {"rank 0 waits"};
+  const auto read = nlohmann::json::parse(nlohmann::json(verdict).dump()).get<CaseVerdict>();
+  const auto figures = [](const CaseFigures& f) {
+    return std::vector<std::int64_t>{f.model_time_ps, f.bytes_sent, f.peak_bytes, f.flops};
+  };
+  const auto used = [](const ResourceUse& use) {
+    const ModelTime& time = use.model_time;
+    return std::vector<std::int64_t>{
+        use.flops,    use.memory.peak_bytes, use.memory.retained_bytes, time.total, time.work,
+        time.waiting, time.overhead};
+  };
+  CHECK(read.name == "Name");
+  CHECK((read.worth == Worth::kTooExpensive));
+  CHECK(read.reason == "rank 1: 3 calls");
+  CHECK(read.symptom.id == "id");
+  CHECK(read.symptom.message == "likely");
+  CHECK(figures(read.used) == std::vector<std::int64_t>{1, 2, 3, 4});
+  CHECK(figures(read.limits) == std::vector<std::int64_t>{5, 6, 7, 8});
+  CHECK(read.timeline == "{}");
+  CHECK(read.task == "a0.task");
+  CHECK(read.failure == "deadlock");
+  CHECK(read.failure_code == 6);
+  CHECK(read.rank_lines == verdict.rank_lines);
+  CHECK(used(read.of_one_process) == std::vector<std::int64_t>{16, 17, 18, 19, 20, 21, 22});
+  REQUIRE(read.ranks.size() == 1);
+  CHECK((read.ranks[0].end == CaseEnd::kThrew));
+  CHECK((read.ranks[0].worth == Worth::kNotImplemented));
+  CHECK(read.ranks[0].reason == "thrown");
+  CHECK(read.missing_task().empty());  // it threw
+  CHECK(read.ranks[0].missing_task == "a0.helper");
+  CHECK(read.ranks[0].exit_code == 7);
+  CHECK(used(read.ranks[0].used) == std::vector<std::int64_t>{9, 10, 11, 12, 13, 14, 15});
+  nlohmann::json unknown = verdict;
+  unknown["worth"] = "splendid";
+  CHECK_THROWS_AS(unknown.get<CaseVerdict>(), std::runtime_error);
 }
 
 TEST_CASE("the summary counts what is right, to be done, and skipped") {

@@ -13,7 +13,7 @@ run cmake -S "${LAB_SOURCE_DIR:?where the sources are}" -B "$build" --preset rel
   -DLAB_LIBTORCH="$(cached LAB_LIBTORCH "$bin/..")" -DFETCHCONTENT_FULLY_DISCONNECTED=ON
 verdict "$code" "configured without Open MPI"
 has_peer() { grep -q '^bench_mpi:' <<<"$(ninja -C "$build" -t targets all)"; }  # not by a pipe, which grep would close early
-verdict "$(! has_peer; echo $?)" "... there is no peer bench_mpi"
+verdict "$(! has_peer; echo $?)" "... and the peer bench_mpi is left out"
 echo '#define OMPI_MAJOR_VERSION 4' >"$prefix/include/mpi.h"
 echo 'int MPI_Init(void);' | "${CC:-cc}" -shared -x c -o "$prefix/lib/libmpi.so" -
 run ninja -C "$build" build.ninja

@@ -70,31 +70,36 @@ TraceEvent event_of(const Message& message, std::uint64_t sequence) {
 
 void UnderWay::require_apart(const Message& message, int rank) const {
   const std::string_view bytes = bytes_of(message);
-  for (const Pending* other : posted_) {
-    const bool one_receives = message.direction == Direction::kRecv || other->message.direction == Direction::kRecv;
-    if (!one_receives || other->watch == Pending::Watch::kListed || !overlap(bytes, bytes_of(other->message))) continue;
-    throw ContractError(
-        fmt::format("rank {}: the tensor of its {} shares memory with that of its {}, which it has not waited for; "
-                    "hint: wait() first, or use another tensor",
-                    rank, name_of(message), name_of(other->message)));
-  }
+  const bool receives = message.direction == Direction::kRecv;
+  const auto other = std::find_if(posted_.begin(), posted_.end(), [&](const Entry& entry) {
+    return (receives || entry.receives) && overlap(bytes, entry.bytes);
+  });
+  if (other == posted_.end()) return;
+  throw ContractError(
+      fmt::format("rank {}: the tensor of its {} shares memory with that of its {}, which it has not waited for; hint: "
+                  "wait() first, or use another tensor",
+                  rank, name_of(message), name_of(other->pending->message)));
 }
 
 void UnderWay::add(Pending& pending, Pending::Watch watch) {
   pending.watch = watch;
-  if (is_summed(pending)) pending.checksum = checksum_of(bytes_of(pending.message));
-  posted_.push_back(&pending);
+  const bool is_watched = watch != Pending::Watch::kListed;
+  posted_.push_back({&pending, is_watched ? bytes_of(pending.message) : std::string_view(),
+                     pending.message.direction == Direction::kRecv});
+  if (is_summed(pending)) pending.checksum = checksum_of(posted_.back().bytes);
 }
 
 bool UnderWay::ended(const Pending& pending) {
-  const auto place = std::find(posted_.begin(), posted_.end(), &pending);
+  const auto place =
+      std::find_if(posted_.begin(), posted_.end(), [&](const Entry& entry) { return entry.pending == &pending; });
   if (place == posted_.end()) return false;
+  const std::string_view bytes = place->bytes;
   posted_.erase(place);
-  return is_summed(pending) && pending.checksum != checksum_of(bytes_of(pending.message));
+  return is_summed(pending) && pending.checksum != checksum_of(bytes);
 }
 
 std::string UnderWay::first() const {
-  return posted_.empty() ? "" : name_of(posted_.front()->message);
+  return posted_.empty() ? "" : name_of(posted_.front().pending->message);
 }
 
 Endpoint::Endpoint(std::shared_ptr<Transport> transport, bool traced, PayloadLabel label, WorkCounter flops,

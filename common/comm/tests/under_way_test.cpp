@@ -90,6 +90,17 @@ TEST_CASE("under way: the memory of a message that is only listed is not checked
   CHECK(posted.under_way().first().empty());
 }
 
+TEST_CASE("under way: a long message before many short ones is found") {
+  const at::Tensor buffer = at::zeros({1000});
+  Posted posted;
+  const UnderWay& under_way = posted.under_way();
+  posted.add(Direction::kRecv, buffer.narrow(0, 0, 500), Watch::kPlace);
+  for (std::int64_t i = 0; i < 100; ++i) posted.add(Direction::kSend, buffer.narrow(0, 600 + i, 1), Watch::kPlace);
+  CHECK_THROWS_AS(under_way.require_apart(message(Direction::kSend, buffer.narrow(0, 499, 1)), 0), ContractError);
+  CHECK_THROWS_AS(under_way.require_apart(message(Direction::kRecv, buffer.narrow(0, 650, 200)), 0), ContractError);
+  under_way.require_apart(message(Direction::kRecv, buffer.narrow(0, 500, 100)), 0);
+}
+
 TEST_CASE("under way: the first that is left, and tensors without memory") {
   Posted posted;
   const UnderWay& under_way = posted.under_way();

@@ -118,7 +118,7 @@ TEST_CASE("outcomes: bytes that are not outcomes are refused, with the field tha
   CHECK(testing::contains(refused_with("exit_code\\\":1", "exit_code\\\":x"),
                           "expected the results of a rank's process: "));
   CHECK(testing::contains(refused_with("18446744073709551615", "18446744073709551.15"),
-                          "expected an integer in range, got "));
+                          "expected an integer in range, got 1.8446744073709552e+16"));
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ TEST_CASE("where all is judged on one size, that is enough") {
   CHECK(after("FPP", {{4}, {}}) == "FPP");
 }
 
-/// A run on so many ranks, of which rank 0 ended like this.
+/// A run on `num_ranks` ranks; `end` is rank 0's.
 CaseVerdict run_of(const std::string& name, Worth worth, const std::string& reason, int num_ranks,
                    CaseEnd end = CaseEnd::kReturned) {
   CaseVerdict run{name, worth, reason};
@@ -418,7 +418,7 @@ TEST_CASE("... unless they were judged with the reference in its place") {
   CHECK(lab.at("x.block").worth == Worth::kAsChecked);
 }
 
-TEST_CASE("a file in a task's folder is the task's; one that is no task's is that of its neighbours") {
+TEST_CASE("a file in a task's folder belongs to that task; a file without a task belongs to those next to it") {
   WaitingLab lab;
   lab.set("x.net", Worth::kFailed);
   lab.set("x.sum", Worth::kFailed);
