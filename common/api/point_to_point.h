@@ -83,7 +83,8 @@ class PointToPoint final {
   /// For the start of a collective: returns once every rank has called it with the same operation (a short text, in
   /// which arguments take the place of "{}") and the same dtype and shape. Otherwise no rank returns, so no payload
   /// moves. Does nothing where the world is not careful: as in PyTorch, timed runs skip the check.
-  /// Cost      ceil(lg P) rounds of empty messages, not counted in the ledger
+  /// Cost      ceil(lg P) rounds of empty messages, which are no traffic in the ledger; in model time, all go on with the
+  ///           last rank
   /// Errors    ContractError on the ranks that see a difference, naming both; CommError on the others
   /// Example   agree("my_broadcast from {}", tensor, {src_rank})
   void agree(std::string_view operation, const at::Tensor& tensor, std::initializer_list<std::int64_t> arguments = {},

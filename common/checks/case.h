@@ -84,7 +84,10 @@ struct Case {
   std::string prefix;           ///< of its match line: the name, except where a handout prints none
   bool only_rank_zero = false;  ///< needs no other rank, and only rank 0 runs and prints it
   bool costly = false;          ///< takes so long that it is judged on few world sizes (RubricJudging::cheap_ranks)
-  bool earns_alone = true;      ///< false: who does nothing is right here, which earns no marks by itself
+  /// Why it is called only once, such as a whole training; empty: it is called twice in one process (num_calls()).
+  std::string once = {};
+  bool retains = false;  ///< a rank held more after the second call than after the first: does the third add as much?
+  bool earns_alone = true;  ///< false: who does nothing is right here, which earns no marks by itself
   /// This rank's inputs.
   std::function<CaseInputs(const CasePlace&)> inputs;
   /// Leaves of this rank's inputs what a right solution may read here. The rest, such as other ranks' rows of a batch,
@@ -98,12 +101,13 @@ struct Case {
   /// Names of results that must be equal to the bit on all ranks, although sums are rounded in some order. Known once
   /// all ranks have returned, so a match line does not depend on it.
   std::vector<std::string> same_on_all_ranks;
-  /// What it may cost this rank; operations that no bound names must not happen. Empty: anything.
+  /// What it may cost this rank; operations that no bound names must not happen, except those that only synchronise
+  /// (barrier, agree). Empty: anything.
   CostBounds bounds;
   /// What this rank may compute, in floating-point operations by the work meter (tensor/meters/work_meter.h); empty: anything.
   std::function<ShareBound(const CasePlace&)> work;
-  /// The most bytes of tensors made by the call that this rank may hold at a time; empty: any number. Afterwards it may
-  /// hold none but its results, in any case.
+  /// The most bytes of tensors made by the call that this rank may hold at a time; empty: any number. A second call may
+  /// not add to what the first has left, in any case.
   std::function<ShareBound(const CasePlace&)> memory;
   /// How long it may take; empty: any time.
   std::function<TimeBound(int size, std::uint64_t seed)> time;
@@ -127,11 +131,17 @@ std::string skip_reason_of(const Case& test_case, int size);
 /// bytes; 0 where there is no bound.
 ResourceUse use_of_one_process(const Case& test_case, const CasePlace& place);
 
+/// How often a case is called where it is checked, each time with other data of the same sizes. `lab run` calls it once.
+int num_calls(const Case& test_case);
+
+/// The seed of the data of a case's n-th call, n = 1, 2, 3: of the first, the run's own.
+std::uint64_t seed_of_call(std::uint64_t seed, int call);
+
 /// True on the ranks that run the case.
 bool is_asked(const Case& test_case, int rank);
 
-/// What a rank gets of the case's inputs, with the case's task and name. The seed is still the place's.
-CaseInputs judged_inputs(const Case& test_case, const CasePlace& place);
+/// What a rank gets of the inputs of one of the case's calls, with the case's task and name. The seed is that call's.
+CaseInputs judged_inputs(const Case& test_case, CasePlace place, int call = 1);
 
 /// One rank's part of a case: what it was given, what it did, and how that compares with what the case expects there.
 struct CaseResult {

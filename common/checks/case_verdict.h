@@ -40,6 +40,7 @@ struct CaseVerdict {
   CaseFigures used = CaseFigures::zero();
   CaseFigures limits = {};    ///< what it may cost
   std::string timeline = {};  ///< of a wrong case: what its ranks did, in model time, as JSON of plot::to_json()
+  int call = 1;               ///< which of its calls is wrong; 1 if none is
   std::string task = {};
   std::vector<RankVerdict> ranks = {};
   ResourceUse of_one_process = {};           ///< see use_of_one_process()

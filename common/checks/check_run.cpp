@@ -33,9 +33,12 @@ std::vector<CaseTrace> traces_by_case(const std::vector<Case>& cases, const Case
   std::vector<CaseTrace> traces;
   for (const Case& test_case : cases) {
     if (!is_asked(test_case, place.rank)) continue;
-    CaseTrace& one = traces.emplace_back();
-    one.task = test_case.task;
-    one.name = test_case.name;
+    for (int call = 1; call <= num_calls(test_case); ++call) {
+      CaseTrace& one = traces.emplace_back();
+      one.task = test_case.task;
+      one.name = test_case.name;
+      one.call = call;
+    }
   }
   for (const comm::TraceEvent& event : trace) {
     const std::size_t at = event.model_period - kFirstPeriod;
@@ -55,10 +58,10 @@ bool must_communicate(const Case& test_case, int size, std::uint64_t seed) {
   return false;
 }
 
-const CaseRecord* RecordedWorld::find(int rank, const Case& test_case) const {
+const CaseRecord* RecordedWorld::find(int rank, const Case& test_case, int call) const {
   const std::vector<CaseRecord>& records = by_rank[static_cast<std::size_t>(rank)];
   const auto found = std::find_if(records.begin(), records.end(), [&](const CaseRecord& record) {
-    return record.task == test_case.task && record.name == test_case.name;
+    return record.task == test_case.task && record.name == test_case.name && record.call == call;
   });
   return found == records.end() ? nullptr : &*found;
 }
@@ -66,29 +69,40 @@ const CaseRecord* RecordedWorld::find(int rank, const Case& test_case) const {
 bool RecordedWorld::came_through(const Case& test_case) const {
   for (int rank = 0; rank < static_cast<int>(by_rank.size()); ++rank) {
     if (!is_asked(test_case, rank)) continue;
-    const CaseRecord* record = find(rank, test_case);
+    const CaseRecord* record = find(rank, test_case, num_calls(test_case));
     if (record == nullptr || record->end == CaseEnd::kThrew) return false;
   }
   return true;
 }
 
+bool RecordedWorld::retains(const Case& test_case) const {
+  for (int rank = 0; rank < static_cast<int>(by_rank.size()); ++rank) {
+    const CaseRecord* record = find(rank, test_case, num_calls(test_case));
+    if (record != nullptr && record->used.memory.retained_bytes > 0) return true;
+  }
+  return false;
+}
+
 bool RecordedWorld::some_rank_left(const Case& test_case) const {
   for (int rank = 0; rank < static_cast<int>(by_rank.size()); ++rank) {
-    const CaseRecord* record = find(rank, test_case);
+    const CaseRecord* record = find(rank, test_case, num_calls(test_case));
     if (!is_asked(test_case, rank) || (record != nullptr && record->end != CaseEnd::kThrew)) return true;
   }
   return false;
 }
 
 CaseVerdict RecordedWorld::judged(const Case& test_case, std::uint64_t seed) const {
-  std::vector<std::optional<CaseRecord>> records(by_rank.size());
-  for (std::size_t rank = 0; rank < records.size(); ++rank) {
-    if (const CaseRecord* record = find(static_cast<int>(rank), test_case)) records[rank] = *record;
+  std::vector<RecordsOfCall> calls;
+  for (int call = 1; call <= num_calls(test_case); ++call) {
+    RecordsOfCall& records = calls.emplace_back(by_rank.size());
+    for (std::size_t rank = 0; rank < records.size(); ++rank) {
+      if (const CaseRecord* record = find(static_cast<int>(rank), test_case, call)) records[rank] = *record;
+    }
   }
-  return judge_case(test_case, static_cast<int>(by_rank.size()), seed, records);
+  return judge_calls(test_case, static_cast<int>(by_rank.size()), seed, calls);
 }
 
-std::string RecordedWorld::timeline_of(const Case& test_case, std::uint64_t seed) const {
+std::string RecordedWorld::timeline_of(const Case& test_case, std::uint64_t seed, int call) const {
   const auto size = static_cast<int>(by_rank.size());
   const bool is_whole = came_through(test_case);
   std::vector<comm::RankTrace> shown(by_rank.size());
@@ -96,9 +110,9 @@ std::string RecordedWorld::timeline_of(const Case& test_case, std::uint64_t seed
     const auto at = static_cast<std::size_t>(rank);
     if (!is_whole && std::find(stuck_ranks.begin(), stuck_ranks.end(), rank) == stuck_ranks.end()) continue;
     for (const CaseTrace& trace : traces[at]) {
-      if (trace.task == test_case.task && trace.name == test_case.name) shown[at] = trace;
+      if (trace.task == test_case.task && trace.name == test_case.name && trace.call == call) shown[at] = trace;
     }
-    const CaseRecord* const record = find(rank, test_case);
+    const CaseRecord* const record = find(rank, test_case, call);
     if (record != nullptr && record->end == CaseEnd::kReturned) shown[at].length_ps = record->used.model_time.total;
   }
   const bool any_message = std::any_of(shown.begin(), shown.end(), [](const comm::RankTrace& trace) {
@@ -115,14 +129,17 @@ RecordedWorld record_cases(const std::vector<Case>& cases, const CallTable& call
   RecordedWorld world;
   launch::WorldSpec traced = spec;
   traced.traced = true;
-  launch::WorldOutcome outcome =
-      launch::run_ranks(traced, launch::RankBody([&](Communicator& comm, launch::RankOutcome& own) {
-                          for (const Case& test_case : cases) {
-                            if (!is_asked(test_case, comm.rank())) continue;
-                            perform_and_keep(judged_inputs(test_case, {comm.rank(), comm.size(), seed}), calls, comm,
-                                             [&](const CaseRecord& record) { own.keep(bytes_of_record(record)); });
-                          }
-                        }));
+  launch::WorldOutcome outcome = launch::run_ranks(
+      traced, launch::RankBody([&](Communicator& comm, launch::RankOutcome& own) {
+        for (const Case& test_case : cases) {
+          if (!is_asked(test_case, comm.rank())) continue;
+          CallSeries series;
+          for (int call = 1; call <= num_calls(test_case); ++call) {
+            perform_and_keep(judged_inputs(test_case, {comm.rank(), comm.size(), seed}, call), calls, comm, series,
+                             [&](const CaseRecord& record) { own.keep(bytes_of_record(record)); });
+          }
+        }
+      }));
   for (int rank = 0; rank < spec.num_ranks; ++rank)
     world.traces.push_back(
         traces_by_case(cases, {rank, spec.num_ranks, seed}, outcome.ranks[static_cast<std::size_t>(rank)].trace));
@@ -203,7 +220,7 @@ CaseVerdict verdict_of(const DecidingWorld& deciding, const Case& test_case, std
   CaseVerdict verdict = deciding.world->judged(test_case, seed);
   if (deciding.to_blame) blame(*deciding.world, verdict);
   if (!verdict.is_fine() && verdict.missing_task().empty())
-    verdict.timeline = deciding.world->timeline_of(test_case, seed);
+    verdict.timeline = deciding.world->timeline_of(test_case, seed, verdict.call);
   return verdict;
 }
 
@@ -214,7 +231,12 @@ std::vector<CaseVerdict> check_apart(const std::vector<Case>& cases, int size, s
   std::vector<Case> to_run;
   std::copy_if(cases.begin(), cases.end(), std::back_inserter(to_run),
                [&](const Case& one) { return skip_reason_of(one, size).empty(); });
-  const std::vector<DecidingWorld> deciding = perform_apart(to_run, perform);
+  std::vector<DecidingWorld> deciding = perform_apart(to_run, perform);
+  for (std::size_t i = 0; i < to_run.size(); ++i) {
+    if (deciding[i].to_blame || num_calls(to_run[i]) < 2 || !deciding[i].world->retains(to_run[i])) continue;
+    to_run[i].retains = true;
+    deciding[i] = perform_apart({to_run[i]}, perform).front();
+  }
   // Only now, after the last fork, may this process run backward(), or have threads.
   std::vector<CaseVerdict> judged(to_run.size());
   std::atomic<std::size_t> next = 0;

@@ -18,10 +18,11 @@ namespace lab {
 /// What one rank did in one case.
 struct CaseTrace : comm::RankTrace {
   std::string task, name;
+  int call = 1;
 };
 
 /// A rank's trace of a world in which it performed the cases one after the other: its part in each case that it began.
-/// Each case restarts the rank's clock (measured_use()), so the n-th is the n-th period after the world's first.
+/// Each call restarts the rank's clock (measured_use()), so the n-th is the n-th period after the world's first.
 std::vector<CaseTrace> traces_by_case(const std::vector<Case>& cases, const CasePlace& place,
                                       const std::vector<comm::TraceEvent>& trace);
 
@@ -43,20 +44,22 @@ struct RecordedWorld {
   /// If it was found stuck: ranks that had come as far as they could, in every such run.
   std::vector<int> stuck_ranks;
 
-  /// The rank's record of a case; nullptr: none.
-  const CaseRecord* find(int rank, const Case& test_case) const;
-  /// Whether every rank that was asked returned from the case or reached a TODO.
+  /// The rank's record of one of the case's calls; nullptr: none.
+  const CaseRecord* find(int rank, const Case& test_case, int call = 1) const;
+  /// Whether every rank that was asked returned from all calls of the case or reached a TODO.
   bool came_through(const Case& test_case) const;
+  /// Whether some rank held more after the last call of the case than after the one before it.
+  bool retains(const Case& test_case) const;
   /// Whether some rank had finished the case, and may have gone on to the next one.
   bool some_rank_left(const Case& test_case) const;
   CaseVerdict judged(const Case& test_case, std::uint64_t seed) const;
-  /// What the ranks did in a case, in model time, as plot::to_json() writes it; of a case that did not come
+  /// What the ranks did in one of the case's calls, in model time, as plot::to_json() writes it; of a case that did not come
   /// through, what its stuck ranks did. Empty: the ranks neither communicated nor had to, or the world failed without
   /// being stuck: then it depends on the machine how far the others had come.
-  std::string timeline_of(const Case& test_case, std::uint64_t seed) const;
+  std::string timeline_of(const Case& test_case, std::uint64_t seed, int call) const;
 };
 
-/// Performs cases in a new world; the caller leaves out those that are skipped on its number of ranks. As for
+/// Performs cases in a new world, each as often as it is called; the caller leaves out those that are skipped on its number of ranks. As for
 /// run_ranks(): forks from this process.
 /// Errors    UsageError: the system cannot create a process or a file
 RecordedWorld record_cases(const std::vector<Case>& cases, const CallTable& calls, const launch::WorldSpec& spec,

@@ -243,4 +243,65 @@ CaseVerdict judge_case(const Case& test_case, int size, std::uint64_t seed,
   return verdict;
 }
 
+namespace {
+
+/// By how much a call sends, receives or asks for more than the first one; empty: it does not.
+std::string beyond_first(const CaseRecord& first, const CaseRecord& later) {
+  for (const LedgerEntry& now : later.spent) {
+    LedgerEntry then;
+    for (const LedgerEntry& entry : first.spent) {
+      if (entry.operation == now.operation) then += entry;
+    }
+    const struct {
+      const char* what;
+      std::uint64_t now, then;
+    } counts[] = {{"calls", now.calls, then.calls},
+                  {"messages sent", now.messages, then.messages},
+                  {"bytes sent", now.bytes_sent, then.bytes_sent},
+                  {"bytes received", now.bytes_received, then.bytes_received}};
+    for (const auto& count : counts) {
+      if (count.now > count.then)
+        return fmt::format("{} {} of {}, but {} in the first call", count.now, count.what, now.operation, count.then);
+    }
+  }
+  return "";
+}
+
+/// Right numbers that cost more than those of the first call, or of which something stays behind: on the first such rank.
+void judge_growth(const RecordsOfCall& first, const RecordsOfCall& later, bool is_last, CaseVerdict& verdict) {
+  for (std::size_t rank = 0; rank < verdict.ranks.size(); ++rank) {
+    if (verdict.ranks[rank].end != CaseEnd::kReturned) continue;
+    std::string reason = beyond_first(*first[rank], *later[rank]);
+    if (const std::int64_t added = later[rank]->used.memory.retained_bytes; reason.empty() && is_last && added > 0)
+      reason = fmt::format(
+          "leaves {} bytes of tensors behind, in addition to those of earlier calls, expected none but its results",
+          added);
+    if (reason.empty()) continue;
+    verdict.worth = verdict.ranks[rank].worth = Worth::kTooExpensive;
+    verdict.ranks[rank].reason = reason;
+    verdict.reason = reason_of(verdict.ranks);
+    return;
+  }
+}
+
+}  // namespace
+
+CaseVerdict judge_calls(const Case& test_case, int size, std::uint64_t seed, const std::vector<RecordsOfCall>& calls) {
+  CaseVerdict verdict = judge_case(test_case, size, seed, calls.front());
+  for (std::size_t i = 1; i < calls.size() && verdict.passed(); ++i) {
+    CaseVerdict later = judge_case(test_case, size, seed_of_call(seed, static_cast<int>(i) + 1), calls[i]);
+    if (later.passed()) judge_growth(calls.front(), calls[i], i + 1 == calls.size(), later);
+    if (later.passed()) continue;
+    later.call = static_cast<int>(i) + 1;
+    later.used = verdict.used;
+    later.reason = fmt::format("in call {}, {}", later.call, later.reason);
+    later.symptom = {
+        "right_once",
+        "it is right when it is called for the first time, not when it is called again with other data of the same "
+        "sizes: something lives on from call to call, such as a static variable or a buffer that is used again"};
+    return later;
+  }
+  return verdict;
+}
+
 }  // namespace lab

@@ -26,9 +26,17 @@ struct TimeExcess {
 ///           while the rank works"
 std::optional<TimeExcess> beyond_time(const TimeBound& bound, const std::vector<ModelTime>& by_rank);
 
-/// Judges a case from the records of its ranks (index = rank), in a process that needs no student code.
+/// Judges one call of a case from the records of its ranks (index = rank), in a process that needs no student code.
 /// Errors    what the case's own functions throw
 CaseVerdict judge_case(const Case& test_case, int size, std::uint64_t seed,
                        const std::vector<std::optional<CaseRecord>>& by_rank);
+
+/// The records of one call, by rank.
+using RecordsOfCall = std::vector<std::optional<CaseRecord>>;
+
+/// Judges each of a case's calls, in order, by the data of its own: the verdict is the first one's if all are right, else
+/// that of the first that is not, such as one that costs more than the first, or that leaves more behind.
+/// Errors    what the case's own functions throw
+CaseVerdict judge_calls(const Case& test_case, int size, std::uint64_t seed, const std::vector<RecordsOfCall>& calls);
 
 }  // namespace lab

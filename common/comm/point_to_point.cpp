@@ -121,7 +121,8 @@ void PointToPoint::agree(std::string_view operation, const at::Tensor& tensor,
   // Only its contract is sent: one value, repeated, has it.
   const at::Tensor moved =
       tensor.is_cpu() || tensor.is_meta() ? tensor : at::zeros({}, tensor.scalar_type()).expand(tensor.sizes());
-  comm::agree(endpoint_->transport(), group_, text, moved, where);
+  const std::int64_t own = endpoint_->begin_collective(where).model_began;
+  endpoint_->record_agreement(comm::agree(endpoint_->transport(), group_, text, moved, where, own));
 }
 
 }  // namespace lab::comm

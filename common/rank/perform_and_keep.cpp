@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <exception>
-#include <set>
 #include <utility>
 
 #include "common/api/errors.h"
@@ -45,20 +43,6 @@ std::string shapes_of(const TensorMap& tensors) {
   return text.empty() ? "none" : text;
 }
 
-/// The bytes of the storages that these results refer to and the inputs do not, each once.
-std::int64_t bytes_of_results(const TensorMap& results, const TensorMap& inputs) {
-  std::set<const void*> counted;
-  for (const auto& [name, tensor] : inputs) {
-    if (tensor.defined()) counted.insert(tensor.storage().data());
-  }
-  std::int64_t bytes = 0;
-  for (const auto& [name, tensor] : results) {
-    if (tensor.defined() && counted.insert(tensor.storage().data()).second)
-      bytes += static_cast<std::int64_t>(tensor.storage().nbytes());
-  }
-  return bytes;
-}
-
 /// Refuses what cannot be compared with any expected result.
 void require_plain(const std::string& result, const at::Tensor& tensor, at::Device device) {
   const bool elsewhere = !tensor.is_cpu() && tensor.device().type() != device.type();
@@ -70,16 +54,23 @@ void require_plain(const std::string& result, const at::Tensor& tensor, at::Devi
         fmt::format("result '{}' is {}, expected a dense tensor of real numbers", result, describe(tensor)));
 }
 
+/// "a9.broadcast [BroadcastFromLast]"; "a9.broadcast [BroadcastFromLast, call 2]"
+std::string text_of_call(const CaseInputs& inputs) {
+  return fmt::format("{} [{}{}]", inputs.task, inputs.name,
+                     inputs.call == 1 ? "" : fmt::format(", call {}", inputs.call));
+}
+
 /// What the task's call threw, as the error of exit code 7 that names the case. Null: no exception.
 Error thrown_by_student(const CaseInputs& inputs, const std::exception* failure) {
   std::string what = student_message(failure);
   if (what.back() == '.') what.pop_back();
   return {ExitCode::kStudentCode,
-          fmt::format("{} [{}]: {}; inputs: {}", inputs.task, inputs.name, what, shapes_of(inputs.tensors))};
+          fmt::format("{}: {}; inputs: {}", text_of_call(inputs), what, shapes_of(inputs.tensors))};
 }
 
 /// Fills in what the call returns and uses.
-void perform(const CaseInputs& inputs, const CallTable& calls, Communicator& comm, CaseRecord& record) {
+void perform(const CaseInputs& inputs, const CallTable& calls, Communicator& comm, CallSeries& series,
+             CaseRecord& record) {
   const auto call = calls.find(inputs.task);
   if (call == calls.end()) throw ContractError(fmt::format("the call of task '{}' is missing", inputs.task));
   Endpoint& endpoint = endpoint_of(comm);
@@ -89,19 +80,20 @@ void perform(const CaseInputs& inputs, const CallTable& calls, Communicator& com
   {
     const LedgerScope scope(endpoint, inputs.task);
     try {
-      record.used = measured_use(comm, [&] {
-        record.results = call->second(comm, inputs);
-        for (auto& [result, tensor] : record.results) {
-          if (!tensor.defined()) continue;
-          require_plain(result, tensor, inputs.device);
-          tensor = tensor.cpu().detach();  // what led to a result is not part of it
-        }
+      series.run([&] {
+        record.used = measured_use(comm, [&] {
+          record.results = call->second(comm, inputs);
+          for (auto& [result, tensor] : record.results) {
+            if (!tensor.defined()) continue;
+            require_plain(result, tensor, inputs.device);
+            tensor = tensor.cpu().detach();  // what led to a result is not part of it
+          }
+        });
       });
-      const std::int64_t returned = bytes_of_results(record.results, inputs.tensors);
-      record.used.memory.retained_bytes = std::max<std::int64_t>(0, record.used.memory.retained_bytes - returned);
+      record.used.memory.retained_bytes = series.add(inputs.tensors, record.results);
       endpoint.require_all_finished();
     } catch (const ResultError& failure) {
-      throw ContractError(fmt::format("{} [{}]: {}", inputs.task, inputs.name, failure.what()));
+      throw ContractError(fmt::format("{}: {}", text_of_call(inputs), failure.what()));
     } catch (const Error&) {
       throw;
     } catch (const std::exception& failure) {
@@ -119,14 +111,15 @@ void perform(const CaseInputs& inputs, const CallTable& calls, Communicator& com
 
 }  // namespace
 
-void perform_and_keep(const CaseInputs& inputs, const CallTable& calls, Communicator& comm,
+void perform_and_keep(const CaseInputs& inputs, const CallTable& calls, Communicator& comm, CallSeries& series,
                       const std::function<void(CaseRecord)>& keep) {
   CaseRecord record;
   record.task = inputs.task;
   record.name = inputs.name;
+  record.call = inputs.call;
   CaseRecord failed = record;
   try {
-    perform(inputs, calls, comm, record);
+    perform(inputs, calls, comm, series, record);
     keep(std::move(record));
   } catch (const NotImplementedError& todo) {
     failed.end = CaseEnd::kNotImplemented;

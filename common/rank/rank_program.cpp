@@ -28,10 +28,15 @@ int run_rank(const comm::RelayEnd& end, CallTable (*calls)()) {
   launch::run_one_rank(
       end.transport, end.collectives, spec,
       [&](Communicator& comm, launch::RankOutcome&) {
+        std::optional<CallSeries> series;
         while (const std::optional<std::string> bytes = end.next_work()) {
           const CaseInputs inputs = inputs_from_bytes(*bytes);
+          if (inputs.call == 1) {
+            series.reset();  // before a new one: each restores what owned this thread's memory
+            series.emplace();
+          }
           const SentTensors sent(inputs);
-          perform_and_keep(inputs, table, comm,
+          perform_and_keep(inputs, table, comm, *series,
                            [&](const CaseRecord& record) { end.hand_in(bytes_of_record(record)); });
         }
       },

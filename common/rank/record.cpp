@@ -98,11 +98,12 @@ LedgerEntry ledger_entry_of(const json& entry) {
 }
 
 constexpr std::uint64_t kMaxRecordHeaderBytes = 4u << 20;  // names, shapes and texts need less
-const char* const kRecordKey = "record";                   // of the blob's metadata
-constexpr int kVersion = 1;                                // of a record's text
+constexpr std::int64_t kMostCalls = 100;
+const char* const kRecordKey = "record";  // of the blob's metadata
+constexpr int kVersion = 1;               // of a record's text
 // What a record's text has, and no more.
-constexpr std::array<const char*, 10> kFields = {"version",   "task",         "name",  "state", "message",
-                                                 "exit_code", "missing_task", "spent", "used",  "undefined"};
+constexpr std::array<const char*, 11> kFields = {"version",   "task",         "name",  "call", "state",    "message",
+                                                 "exit_code", "missing_task", "spent", "used", "undefined"};
 
 std::string text_of_record(const CaseRecord& record, const std::vector<std::string>& undefined) {
   json spent = json::array();
@@ -113,6 +114,7 @@ std::string text_of_record(const CaseRecord& record, const std::vector<std::stri
   const json document = {{"version", kVersion},
                          {"task", record.task},
                          {"name", record.name},
+                         {"call", record.call},
                          {"state", name_of_state(record.end)},
                          {"message", record.message.substr(0, kMostTextBytes)},
                          {"exit_code", record.exit_code},
@@ -136,6 +138,7 @@ CaseRecord record_from_text(const std::string& text, std::vector<std::string>& u
   CaseRecord record;
   record.task = text_at(document, "task");
   record.name = text_at(document, "name");
+  record.call = static_cast<int>(std::min<std::int64_t>(count_at(document, "call"), kMostCalls));
   record.end = state_of(text_at(document, "state"));
   record.message = text_at(document, "message");
   record.missing_task = text_at(document, "missing_task");

@@ -14,6 +14,7 @@ namespace lab {
 struct CaseRecord {
   std::string task;                  ///< "a9.broadcast"
   std::string name;                  ///< the case: "BroadcastFromLast"
+  int call = 1;                      ///< which one of the case's calls
   CaseEnd end = CaseEnd::kReturned;  ///< that, kThrew or kNotImplemented
   std::string message;               ///< what was thrown
   int exit_code = 0;                 ///< of what was thrown

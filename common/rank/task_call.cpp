@@ -41,11 +41,8 @@ std::string to_bytes(const CaseInputs& inputs) {
       undefined.push_back(name);
     }
   }
-  const nlohmann::json text = {{"task", inputs.task},
-                               {"name", inputs.name},
-                               {"numbers", inputs.numbers},
-                               {"seed", inputs.seed},
-                               {"undefined", undefined}};
+  const nlohmann::json text = {{"task", inputs.task},       {"name", inputs.name}, {"call", inputs.call},
+                               {"numbers", inputs.numbers}, {"seed", inputs.seed}, {"undefined", undefined}};
   return to_safetensors(defined, {{kInputsKey, text.dump()}});
 }
 
@@ -56,6 +53,7 @@ CaseInputs inputs_from_bytes(const std::string& bytes) {
     const nlohmann::json text = nlohmann::json::parse(content.metadata.at(kInputsKey));
     text.at("task").get_to(inputs.task);
     text.at("name").get_to(inputs.name);
+    text.at("call").get_to(inputs.call);
     text.at("numbers").get_to(inputs.numbers);
     text.at("seed").get_to(inputs.seed);
     inputs.tensors = std::move(content.tensors);

@@ -23,6 +23,7 @@ struct CaseInputs {
   at::Device device = at::kCPU;  ///< where the tensors are and the task runs
   std::string task = {},
               name = {};  ///< "a9.broadcast", and the case: "BroadcastFromLast"; filled in by judged_inputs()
+  int call = 1;           ///< which one of the case's calls, each with data of its own; as above
 
   const at::Tensor& tensor(const std::string& key) const;
   std::int64_t integer(const std::string& key) const;

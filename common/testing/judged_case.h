@@ -34,8 +34,8 @@ inline std::string unrecognised_mistake(const std::vector<Case>& cases, int size
   for (const Case& test_case : cases) {
     if (!skip_reason_of(test_case, size).empty()) continue;
     for (const KnownMistake& mistake : test_case.known_mistakes) {
-      const TaskCall call = [&](Communicator& comm, const CaseInputs&) {
-        const CasePlace place{comm.rank(), comm.size(), 42};
+      const TaskCall call = [&](Communicator& comm, const CaseInputs& inputs) {
+        const CasePlace place{comm.rank(), comm.size(), seed_of_call(42, inputs.call)};
         TensorMap results = test_case.expected(place);
         for (const auto& [name, tensor] : mistake.wrong(place)) results[name] = tensor;
         return results;

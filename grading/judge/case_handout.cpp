@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <random>
 #include <utility>
 
@@ -25,9 +27,9 @@ CaseHandout::CaseHandout(std::vector<Case> cases, int num_ranks, std::uint64_t s
       task_seeds_(random_seeds(cases_.size())),
       ranks_(static_cast<std::size_t>(num_ranks)) {}
 
-CaseInputs CaseHandout::inputs_of(std::size_t index, int rank) const {
-  CaseInputs inputs = judged_inputs(cases_[index], {rank, static_cast<int>(ranks_.size()), seed_});
-  inputs.seed = task_seeds_[index];
+CaseInputs CaseHandout::inputs_of(std::size_t index, int rank, int call) const {
+  CaseInputs inputs = judged_inputs(cases_[index], {rank, static_cast<int>(ranks_.size()), seed_}, call);
+  inputs.seed = seed_of_call(task_seeds_[index], call);
   return inputs;
 }
 
@@ -39,12 +41,18 @@ std::optional<std::string> CaseHandout::next(int rank, pid_t process) {
   if (const auto owner = processes_.emplace(process, rank).first->second; owner != rank)
     throw UsageError(fmt::format("process {} asks for work as rank {} and as rank {}", process, owner, rank));
   while (state.next_case < cases_.size()) {
-    const std::size_t index = state.next_case++;
-    if (!is_asked(cases_[index], rank)) continue;
+    const std::size_t index = state.next_case;
+    const int call = state.next_call++;
+    if (!is_asked(cases_[index], rank) || call > num_calls(cases_[index])) {
+      ++state.next_case;
+      state.next_call = 1;
+      continue;
+    }
     state.current = &cases_[index];
+    state.current_call = call;
     state.usage.case_begins(process);
     try {
-      return to_bytes(inputs_of(index, rank));
+      return to_bytes(inputs_of(index, rank, call));
     } catch (...) {
       not_drawn_ = std::current_exception();
       return std::nullopt;
@@ -59,12 +67,18 @@ void CaseHandout::done(int rank, pid_t process, std::string result, const comm::
   CaseRecord record = record_from_bytes(result);
   if (record.task != state.current->task || record.name != state.current->name)
     throw UsageError(fmt::format("a result of {} in place of {}", record.name, state.current->name));
-  record.spent = spent.ledger;  // what the record says is only what the rank claims
+  if (record.call != state.current_call)
+    throw UsageError(
+        fmt::format("a result of {}'s call {} in place of call {}", record.name, record.call, state.current_call));
+  // What the record says is only what the rank claims. How often it agrees costs nothing, and the relay does not see it.
+  std::vector<LedgerEntry> claimed = std::exchange(record.spent, spent.ledger);
+  std::copy_if(claimed.begin(), claimed.end(), std::back_inserter(record.spent),
+               [](const LedgerEntry& entry) { return entry.operation == "agree"; });
   record.used.model_time = spent.model_time;
   for (LedgerEntry& entry : record.spent) {
     if (entry.operation == "message") entry.operation = record.task;
   }
-  state.traces.push_back({spent.trace, record.task, record.name});
+  state.traces.push_back({spent.trace, record.task, record.name, record.call});
   // A rank that failed ends at once, and earns nothing that would have to be explained.
   if (record.end == CaseEnd::kReturned) record.seen = state.usage.case_ended(process);
   state.current = nullptr;
@@ -84,7 +98,8 @@ std::vector<std::vector<CaseTrace>> CaseHandout::take_traces(
   std::vector<std::vector<CaseTrace>> by_rank;
   for (RankState& state : ranks_) {
     if (state.current != nullptr)
-      state.traces.push_back({unfinished(static_cast<int>(by_rank.size())), state.current->task, state.current->name});
+      state.traces.push_back(
+          {unfinished(static_cast<int>(by_rank.size())), state.current->task, state.current->name, state.current_call});
     by_rank.push_back(std::move(state.traces));
   }
   return by_rank;

@@ -43,17 +43,19 @@ class CaseHandout final : public comm::RelayWork {
   struct RankState {
     bool has_started = false;
     std::size_t next_case = 0;
+    int next_call = 1;              ///< of that case
     const Case* current = nullptr;  ///< was sent, and has not come back
+    int current_call = 1;
     std::vector<CaseRecord> records;
     std::vector<CaseTrace> traces;
     ProcessUsage usage;
   };
 
-  CaseInputs inputs_of(std::size_t index, int rank) const;
+  CaseInputs inputs_of(std::size_t index, int rank, int call) const;
 
   const std::vector<Case> cases_;
   const std::uint64_t seed_;                     ///< of the run
-  const std::vector<std::uint64_t> task_seeds_;  ///< by case: what ranks get in its place
+  const std::vector<std::uint64_t> task_seeds_;  ///< by case, of its first call: what ranks get in its place
   std::vector<RankState> ranks_;
   std::map<pid_t, int> processes_;  ///< that asked for work: no two ranks may share one
   std::exception_ptr not_drawn_;    ///< the suite's own mistake, not a rank's

@@ -41,7 +41,6 @@ std::vector<CostBound> tensor_bounds(const std::string& task, const Traffic& tra
           {"broadcast", 0},
           {"reduce_scatter", 0},
           {"all_to_all", 0},
-          {"barrier", 0},
           {task, 0}};
 }
 

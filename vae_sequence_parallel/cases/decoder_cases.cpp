@@ -105,7 +105,7 @@ std::vector<CostBound> decoding_bounds(const PictureSetup& setup, const CasePlac
     return bound;
   };
   const auto num_ranks = static_cast<std::uint64_t>(place.size);
-  std::vector<CostBound> bounds = {{"reduce_scatter", 0}, {"barrier", 0}};
+  std::vector<CostBound> bounds = {{"reduce_scatter", 0}};
   bounds.push_back(once_more({}, "all_reduce", 1));
   bounds.push_back(once_more({}, "broadcast", num_ranks));
   bounds.push_back(once_more(cost.all_gather, "all_gather", cost.all_gather.calls + 1));

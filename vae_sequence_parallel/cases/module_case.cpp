@@ -2,6 +2,7 @@
 
 #include <c10/core/GradMode.h>
 
+#include "common/checks/once_per_world.h"
 #include "common/comm/messages/ledger.h"
 #include "common/tensor/seeded.h"
 #include "vae_sequence_parallel/calls/case_inputs.h"
@@ -99,27 +100,26 @@ at::Tensor gradient_like(const at::Tensor& out, std::uint64_t seed) {
   return (1 + out + seeded_randn(out.sizes(), seed, out.scalar_type())).div_(num_positions);
 }
 
-Whole whole_of(const ModuleCase& test_case, const CasePlace& place) {
+Whole whole_of(const ModuleCase& test_case, int size, std::uint64_t seed) {
   Whole whole;
-  whole.x = picture_of(test_case.picture, place.size, place.seed);
-  SeededWeights weights(place.seed + 1, test_case.picture.dtype, 0.5);
+  whole.x = picture_of(test_case.picture, size, seed);
+  SeededWeights weights(seed + 1, test_case.picture.dtype, 0.5);
   const auto module = test_case.module.serial(Weights(weights));
   whole.weights = weights.made();
   if (test_case.with_gradient) {
     const c10::NoGradGuard no_grad;
-    whole.grad_out = gradient_like(module(whole.x.clone()), place.seed + 2);
+    whole.grad_out = gradient_like(module(whole.x.clone()), seed + 2);
   }
   return whole;
 }
 
-CaseInputs inputs_of(const ModuleCase& test_case, const CasePlace& place) {
-  const Whole whole = whole_of(test_case, place);
+CaseInputs inputs_of(const ModuleCase& test_case, const Whole& whole, const CasePlace& place) {
   const std::vector<std::int64_t> widths = test_case.picture.widths(place.size);
   CaseInputs inputs;
   inputs.numbers = test_case.module.numbers;
   inputs.tensors["input.x"] = own_columns(whole.x, widths, place.rank);
   inputs.tensors["input.widths"] = at::tensor(widths, at::kLong);
-  for (const auto& [name, tensor] : whole.weights) inputs.tensors["weight." + name] = tensor;
+  for (const auto& [name, tensor] : whole.weights) inputs.tensors["weight." + name] = tensor.clone();
   if (test_case.with_gradient)
     inputs.tensors["input.grad_out"] = own_columns(whole.grad_out, cost_of(test_case, place).widths, place.rank);
   return inputs;
@@ -143,15 +143,14 @@ TensorMap serial_results(const ModuleCase& test_case, const Whole& whole) {
   return results;
 }
 
-TensorMap expected_of(const ModuleCase& test_case, const CasePlace& place) {
+TensorMap expected_of(const ModuleCase& test_case, const Whole& whole, TensorMap expected, const CasePlace& place) {
   const std::vector<std::int64_t> widths = cost_of(test_case, place).widths;
-  TensorMap expected = serial_results(test_case, whole_of(test_case, place));
   for (auto& [name, tensor] : expected) tensor = tensor.to(test_case.picture.dtype);
   expected["out"] = own_columns(expected["out"], widths, place.rank);
   expected["widths"] = at::tensor(widths, at::kLong);
   if (test_case.with_gradient)
     expected["x.grad"] = own_columns(expected["x.grad"], test_case.picture.widths(place.size), place.rank);
-  const CaseInputs inputs = inputs_of(test_case, place);
+  const CaseInputs inputs = inputs_of(test_case, whole, place);
   if (keeps_its_input(inputs)) expected["x"] = inputs.tensor("input.x");
   return expected;
 }
@@ -179,8 +178,14 @@ Case case_of(ModuleCase test_case) {
   result.task = test_case.task;
   result.name = result.prefix = test_case.name;
   result.tolerance = tolerance_of(test_case.picture.dtype);
-  result.inputs = [test_case](const CasePlace& place) { return inputs_of(test_case, place); };
-  result.expected = [test_case](const CasePlace& place) { return expected_of(test_case, place); };
+  const OncePerWorld<Whole> whole([=](int size, std::uint64_t seed) { return whole_of(test_case, size, seed); });
+  const OncePerWorld<TensorMap> serial([=](int size, std::uint64_t seed) {
+    return serial_results(test_case, *whole.at({0, size, seed}));
+  });
+  result.inputs = [=](const CasePlace& place) { return inputs_of(test_case, *whole.at(place), place); };
+  result.expected = [=](const CasePlace& place) {
+    return expected_of(test_case, *whole.at(place), *serial.at(place), place);
+  };
   result.work = [test_case](const CasePlace& place) {
     const PictureCost whole = test_case.module.cost(in_one_process(picture_in(test_case, place)));
     return ShareBound{least_work(whole), most_work(cost_of(test_case, place), test_case.flops_per_value)};

@@ -89,7 +89,7 @@ CostBound bound_of(const LedgerEntry& spent, const std::string& operation) {
 std::vector<CostBound> bounds_of(const PictureCost& cost, const std::string& task,
                                  const std::vector<CostBound>& of_call) {
   std::vector<CostBound> bounds;
-  for (const char* operation : {"broadcast", "reduce_scatter", "all_reduce", "barrier"}) {
+  for (const char* operation : {"broadcast", "reduce_scatter", "all_reduce"}) {
     const bool named = std::any_of(of_call.begin(), of_call.end(),
                                    [&](const CostBound& bound) { return bound.operation == operation; });
     if (!named) bounds.push_back({operation, 0});
@@ -144,8 +144,7 @@ PictureCost Conv2dCost::forward(PictureCost x) const {
   const std::int64_t window = options.kernel * options.kernel;
   const std::int64_t of_kernel = window * in_blocks(options.in_channels) * in_blocks(options.out_channels);
   const std::int64_t out = x.values(options.out_channels), more_out = x.values(options.out_channels, options.kernel);
-  const bool by_onednn =
-      x.value_bytes == sizeof(float) && at::hasMKLDNN() && at::globalContext().userEnabledMkldnn();
+  const bool by_onednn = x.value_bytes == sizeof(float) && at::hasMKLDNN() && at::globalContext().userEnabledMkldnn();
   const std::int64_t unfolded = by_onednn ? 0 : window * x.values(options.in_channels, options.kernel);
   const std::int64_t of_library = x.value_bytes * (of_kernel + unfolded);
   constexpr std::int64_t kBuffers = 1 << 16;

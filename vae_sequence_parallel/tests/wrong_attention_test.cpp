@@ -382,12 +382,12 @@ TEST_CASE("wrong: q is scaled in place, or the result is written over it") {
                           "vae.ulysses [Ulysses]: expected a new tensor, got one that shares memory with q"));
 }
 
-TEST_CASE("right but for what it sends: ranks that meet before and after, or add up their gradients") {
+TEST_CASE("right but for what it sends: ranks that add up their gradients; where they meet, nothing moves") {
   CHECK(attention_verdict("UlyssesMessages", [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                                 const std::vector<std::int64_t>& lengths, Communicator& comm) {
           comm.collectives().barrier();
           return ulysses_attention(q, k, v, lengths, comm.collectives());
-        }) == "1 calls of barrier, expected at most 0");
+        }) == "passed");
   CHECK(attention_verdict("RingMessagesGradient", [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                                      const std::vector<std::int64_t>& lengths, Communicator& comm) {
           comm.collectives().all_reduce(at::zeros({1}));

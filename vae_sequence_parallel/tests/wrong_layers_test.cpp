@@ -143,7 +143,7 @@ TEST_CASE("right but for what it holds: a picture of all columns, of which only 
   CHECK(contains(verdict("Conv2dHalo", conv_by(on_a_canvas)), " of one process's memory"));
 }
 
-TEST_CASE("right but for what it sends: a barrier, or a sum that is the caller's business") {
+TEST_CASE("right but for a sum that is the caller's business; a barrier moves nothing") {
   const auto with = [](const std::function<void(Collectives&)>& more) -> ModuleMaker {
     return [more](const Weights& weights, const CaseInputs& inputs, Communicator& comm) -> ShardFunction {
       return [=, &comm, conv = ParallelConv2d(weights, conv_options_of(inputs), comm)](WidthShard x) {
@@ -154,8 +154,7 @@ TEST_CASE("right but for what it sends: a barrier, or a sum that is the caller's
   };
   const ModuleMaker meets = with([](Collectives& collectives) { collectives.barrier(); });
   const ModuleMaker adds = with([](Collectives& collectives) { collectives.all_reduce(at::zeros({1})); });
-  for (const char* name : {"Conv2dHalo", "Conv2dGradient"})
-    CHECK(verdict(name, meets) == "1 calls of barrier, expected at most 0");
+  for (const char* name : {"Conv2dHalo", "Conv2dGradient"}) CHECK(verdict(name, meets) == "passed");
   CHECK(verdict("Conv2dGradient", adds) == "3 calls of all_reduce, expected at most 2");
   CHECK(verdict("Conv2dUneven", meets) == "passed");
 }

@@ -296,8 +296,9 @@ TEST_CASE("wrong: one built-in collective among one's own, or one sum too many")
     check_over("OwnCollectives",
                after([](Communicator& comm, const CaseInputs&) { comm.collectives().all_reduce(at::ones({1})); }), size,
                "1 calls of all_reduce, expected at most 0");
-    check_over("OwnCollectives", after([](Communicator& comm, const CaseInputs&) { comm.collectives().barrier(); }),
-               size, "1 calls of barrier, expected at most 0");
+    CHECK(block_verdict("OwnCollectives",
+                        after([](Communicator& comm, const CaseInputs&) { comm.collectives().barrier(); }),
+                        size) == "passed");  // it moves nothing
     check_over("OwnCollectives", after([](Communicator& comm, const CaseInputs& inputs) {
                  for (int turn = 0; turn < 4; ++turn)
                    my_allreduce(inputs.tensor("input.x").clone(), comm.point_to_point());

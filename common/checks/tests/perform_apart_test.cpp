@@ -29,7 +29,10 @@ struct Runs {
   std::vector<DecidingWorld> apart() {
     std::vector<Case> cases(does.size());
     std::size_t next = 0;
-    for (const auto& [name, unused] : does) cases[next++].name = name;
+    for (const auto& [name, unused] : does) {
+      cases[next].once = "as one call shows it";
+      cases[next++].name = name;
+    }
     return perform_apart(cases, [&](const std::vector<Case>& some) { return perform(some); });
   }
 

@@ -195,6 +195,14 @@ void Endpoint::record_collective(const LedgerEntry& cost, const Group& group, st
   keep(std::move(event), waited_before);
 }
 
+void Endpoint::record_agreement(std::int64_t latest) {
+  LedgerEntry cost;
+  cost.operation = "agree";
+  cost.calls = 1;
+  ledger_.add(cost);
+  model_.meet(latest);
+}
+
 void Endpoint::record_computation(const std::string& operation, std::uint64_t turn, double start_seconds) {
   if (!traced_) return;
   TraceEvent event;

@@ -90,6 +90,8 @@ class Endpoint {
   BegunCollective begin_collective(SourceLine where);
   /// Counts it, now that it has ended, in ledger and model time, and traces it.
   void record_collective(const LedgerEntry& cost, const Group& group, std::int64_t bytes, const BegunCollective& begun);
+  /// Counts that all members have agreed on something, the last of them at this model time.
+  void record_agreement(std::int64_t latest);
   /// Traces a computation that began at start_seconds and has just ended. `turn` is its micro-batch, which determines
   /// its colour in a picture. In model time it is the work since the rank's last message, collective or computation.
   void record_computation(const std::string& operation, std::uint64_t turn, double start_seconds);

@@ -35,7 +35,7 @@ class MessageCollectives : public CollectiveBackend {
 
 /// Returns once every member has called it with the same operation and the same dtype and shape: the latest of the
 /// members' model times. No payload moves.
-/// Cost      ceil(lg P) rounds of empty messages, which no ledger counts and which take no model time
+/// Cost      ceil(lg P) rounds of empty messages, which no ledger counts and which take no model time themselves
 /// Errors    ContractError on the ranks that see a difference, naming both; CommError on the others
 std::int64_t agree(Transport& transport, const Group& group, const std::string& operation, const at::Tensor& tensor,
                    SourceLine where, std::int64_t model_time = 0);

@@ -53,6 +53,9 @@ class ModelClock {
   /// port.
   std::int64_t wait_send(std::int64_t sent, std::int64_t posted, std::uint64_t num_bytes);
 
+  /// Waits until this time, at which all who agree on something have come to it.
+  void meet(std::int64_t latest) { wait_until(latest); }
+
   /// A built-in collective that all members begin at `began`, the latest of their clocks; `cost` is the ledger's.
   /// Formula   rounds (2 o + L) + max(bytes_sent, bytes_received) / B
   void collective(std::int64_t began, const LedgerEntry& cost);

@@ -270,8 +270,9 @@ void RelayWorld::Hub::answer_wait(int rank) {
     } else if (message.direction == Direction::kRecv && message.num_bytes() > 0) {
       payload.assign(static_cast<const char*>(message.tensor.data_ptr()), message.num_bytes());
     }
+    if (!member.gathers && tells_model_time()) answer.model_time = pending->peer_model_posted;
+    if (message.contract_only && message.direction == Direction::kRecv) meet(member, pending->peer_model_posted);
     if (!member.gathers && !message.contract_only) {
-      if (tells_model_time()) answer.model_time = pending->peer_model_posted;
       const std::int64_t waited_before = member.model.time().waiting;
       const std::int64_t arrived =
           message.direction == Direction::kSend

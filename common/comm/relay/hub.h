@@ -86,6 +86,7 @@ class RelayWorld::Hub {
     std::uint64_t clock = 0;
     std::uint64_t num_contracts = 0;  ///< comparisons that it has sent in its piece of work
     ModelClock model;
+    std::int64_t met = 0, met_from = 0;  ///< its clock after, and before, it last agreed with others on something
     Ledger ledger;
     RankTracer tracer;
   };
@@ -150,6 +151,8 @@ class RelayWorld::Hub {
   /// A tensor with the frame's payload, or without memory of its own for a receive.
   at::Tensor tensor_of(const RelayFrame& frame, std::string payload) const;
   void collect(int rank, RelayFrameReader::Received received);
+  /// What has agreed with another rank goes on no earlier than that rank.
+  static void meet(Member& member, std::int64_t other);
   /// Begins it on all members' clocks, at the latest of them.
   void begin_in_model_time(std::vector<CollectiveResult>& results);
   void give_work(int rank, const RelayFrame& frame);

@@ -44,7 +44,10 @@ void RelayWorld::Hub::post(int rank, RelayFrameReader::Received received) {
   // What collectives agree on before they begin costs nothing, so it tells the other end nothing but that both agree. All
   // else is a message, whatever the rank calls it.
   const bool counts = !message.contract_only;
-  if (!counts) check_contract(member, frame);
+  if (!counts) {
+    check_contract(member, frame);
+    message.model_posted = member.model.now();
+  }
   std::unique_ptr<TraceEvent> event;
   if (counts) {
     message.step = member.clock + 1;
@@ -149,12 +152,20 @@ void RelayWorld::Hub::begin_in_model_time(std::vector<CollectiveResult>& results
   for (CollectiveResult& result : results) {
     Member& member = at(result.rank);
     const ModelTime before = member.model.time();
+    // It begins before what its members agree on first.
+    const std::int64_t start = before.total == member.met ? member.met_from : before.total;
     result.model_began = began;
     member.model.collective(began, result.cost);
-    member.tracer.end_collective(
-        member.gathers->message, result.cost,
-        {before.total, began, member.model.now(), member.model.time().waiting - before.waiting});
+    const std::int64_t waited = before.total - start + member.model.time().waiting - before.waiting;
+    member.tracer.end_collective(member.gathers->message, result.cost, {start, began, member.model.now(), waited});
   }
+}
+
+void RelayWorld::Hub::meet(Member& member, std::int64_t other) {
+  const std::int64_t before = member.model.now();
+  member.model.meet(other);
+  if (before != member.met) member.met_from = before;
+  member.met = member.model.now();
 }
 
 void RelayWorld::Hub::give_work(int rank, const RelayFrame& frame) {
@@ -163,6 +174,7 @@ void RelayWorld::Hub::give_work(int rank, const RelayFrame& frame) {
   ++member.num_given;
   member.ledger = Ledger();
   member.clock = member.num_contracts = 0;
+  member.met = member.met_from = 0;
   member.model.work(frame.flops);
   member.model.restart(frame.flops);
   member.tracer = RankTracer(rank);

@@ -114,6 +114,23 @@ TEST_CASE("relay: keeps the same model time as the ranks themselves, from zero f
         ModelTime{206 * kMicrosecond, 125 * kMicrosecond, (30 + 41) * kMicrosecond, 10 * kMicrosecond});
 }
 
+TEST_CASE("relay: working ranks that agree go on with the last of them, without a message") {
+  const CountedWorld world([&](CountingRank self) {
+    while (self.end.next_work()) {
+      for (int turn = 0; turn < 2; ++turn) {
+        if (turn == self.comm.rank()) self.flops += 30 * kFlopsPerMicrosecond;
+        self.comm.point_to_point().agree("turn", at::zeros({1}));
+      }
+      self.end.hand_in("done");
+    }
+  });
+  REQUIRE_FALSE(world.failure);
+  for (const int rank : {0, 1}) {
+    for (const ModelTime& time : world.pieces.spent.at(rank))
+      CHECK(time == ModelTime{60 * kMicrosecond, 30 * kMicrosecond, 30 * kMicrosecond, 0});
+  }
+}
+
 TEST_CASE("relay: what a rank claims to compute reaches no other one that works") {
   std::vector<std::int64_t> heard;
   const CountedWorld world([&](CountingRank self) {

@@ -46,6 +46,7 @@ CaseInputs sent_to(CaseHandout& handout, int rank) {
   CaseRecord record;
   record.task = inputs.task;
   record.name = inputs.name;
+  record.call = inputs.call;
   handout.done(rank, process_of(rank), bytes_of_record(record), {});
   return inputs;
 }
@@ -61,14 +62,15 @@ TEST_CASE("a rank is sent its own part of the inputs, as the run's seed gives it
   }
 }
 
-TEST_CASE("the seed that a task gets is the same on every rank, another in each case, and not the run's") {
+TEST_CASE("the seed that a task gets is the same on every rank, another in each call and case, and not the run's") {
   CaseHandout handout({seeded("First"), seeded("Second")}, 2, kRunSeed);
-  const std::uint64_t first = sent_to(handout, 0).seed, second = sent_to(handout, 0).seed;
-  CHECK(sent_to(handout, 1).seed == first);
-  CHECK(sent_to(handout, 1).seed == second);
-  CHECK(first != second);
-  CHECK(first != kRunSeed);
-  CHECK(second != kRunSeed);
+  std::vector<std::uint64_t> of_rank_0;
+  for (int call = 0; call < 4; ++call) of_rank_0.push_back(sent_to(handout, 0).seed);
+  for (const std::uint64_t seed : of_rank_0) CHECK(sent_to(handout, 1).seed == seed);
+  const std::set<std::uint64_t> different(of_rank_0.begin(), of_rank_0.end());
+  CHECK(different.size() == 4);
+  CHECK(different.count(kRunSeed) == 0);
+  const std::uint64_t first = of_rank_0.front();
   CaseHandout other({seeded("First")}, 2, kRunSeed);
   CHECK(sent_to(other, 0).seed != first);
 }
@@ -97,6 +99,28 @@ TEST_CASE("what ranks of each lab are sent depends on all bits of a seed, too ma
       CHECK(differing(inputs, drawn(kSeed ^ std::uint64_t{1} << 50)) == differing(inputs, drawn(kSeed ^ 1)));
     }
   }
+}
+
+TEST_CASE("a case is sent twice, with other data of the same sizes, and its calls come back in this order") {
+  Case only_once = seeded("Once");
+  only_once.once = "a whole training";
+  CaseHandout handout({seeded("First"), only_once}, 2, kRunSeed);
+  const CaseInputs first = sent_to(handout, 0), second = sent_to(handout, 0), once = sent_to(handout, 0);
+  CHECK(first.name == "First");
+  CHECK(first.call == 1);
+  CHECK(second.name == "First");
+  CHECK(second.call == 2);
+  CHECK(first.tensor("input.x").sizes() == second.tensor("input.x").sizes());
+  CHECK_FALSE(at::equal(first.tensor("input.x")[0], second.tensor("input.x")[0]));
+  CHECK(once.name == "Once");
+  CHECK_FALSE(handout.next(0, process_of(0)));
+  REQUIRE(handout.next(1, process_of(1)));
+  CaseRecord ahead;
+  ahead.task = first.task;
+  ahead.name = first.name;
+  ahead.call = 2;
+  CHECK(testing::message_of<UsageError>([&] { handout.done(1, process_of(1), bytes_of_record(ahead), {}); }) ==
+        "a result of First's call 2 in place of call 1");
 }
 
 TEST_CASE("two ranks in one process get no work") {

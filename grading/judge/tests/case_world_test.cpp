@@ -141,19 +141,21 @@ TEST_CASE("what each rank did in a case is traced by the relay, also where the r
   const CaseWorld right = run({kDouble, strange("double", "Again")});
   CHECK(right.stuck_ranks.empty());
   for (const std::vector<CaseTrace>& of_rank : right.traces) {
-    REQUIRE(of_rank.size() == 2);
-    CHECK(of_rank[1].name == "Again");
-    CHECK(of_rank[1].events.empty());
-    CHECK(of_rank[1].length_ps == 300);  // three operations
+    REQUIRE(of_rank.size() == 4);
+    CHECK(of_rank[2].name == "Again");
+    CHECK(of_rank[3].call == 2);
+    CHECK(of_rank[3].events.empty());
+    CHECK(of_rank[3].length_ps == 300);  // three operations
   }
-  CHECK(right.timeline_of(kDouble, 42).empty());
+  CHECK(right.timeline_of(kDouble, 42, 1).empty());
   const Case waits = strange("waits", "Waits");
   const CaseWorld deadlock = run({waits});
   CHECK_FALSE(deadlock.stuck_ranks.empty());
-  CHECK(contains(deadlock.timeline_of(waits, 42), "recv from rank 1 to rank 0: 24 B, never sent, strange_rank.cpp:"));
-  CHECK(deadlock.timeline_of(waits, 42) == run({waits}).timeline_of(waits, 42));
+  CHECK(
+      contains(deadlock.timeline_of(waits, 42, 1), "recv from rank 1 to rank 0: 24 B, never sent, strange_rank.cpp:"));
+  CHECK(deadlock.timeline_of(waits, 42, 1) == run({waits}).timeline_of(waits, 42, 1));
   const Case late = strange("is_late", "Late");
-  CHECK(run({late}).timeline_of(late, 42).empty());  // how far rank 0 had come depends on the machine
+  CHECK(run({late}).timeline_of(late, 42, 1).empty());  // how far rank 0 had come depends on the machine
   const Case spins = strange("spins", "Spins");
   CHECK(run({spins}, 2).stuck_ranks == std::vector<int>{0, 1});
 }
@@ -227,6 +229,7 @@ TEST_CASE("who computes something alone, from the whole of the data, remembers n
   Case together = strange("remembers", "Together"), alone = strange("remembers", "Alone");
   together.expected = alone.expected = [](const CasePlace&) { return TensorMap{{"calls", at::ones({}, at::kDouble)}}; };
   alone.only_rank_zero = true;
+  together.once = alone.once = "it counts its calls";
   for (const auto& cases : {std::vector<Case>{alone, together}, {together, alone}}) {
     const std::vector<CaseVerdict> checked = runner.run(2, cases);
     CHECK(checked.at(0).passed());

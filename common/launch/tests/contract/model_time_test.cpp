@@ -78,6 +78,36 @@ TEST_CASE_TEMPLATE("contract: model time of a chain in which every rank computes
   }
 }
 
+TEST_CASE_TEMPLATE("contract: in model time, ranks that agree or meet in a barrier go on with the last of them", World,
+                   LAB_ALL_WORLDS) {
+  for (const int size : kSizes) {
+    CAPTURE(size);
+    const auto outcome = run_ranks(world_of<World>(size), [](Communicator& comm) {
+      work_us(10 * (comm.rank() + 1));
+      comm.point_to_point().agree("turn", at::zeros({1}));
+      work_us(1);
+      const comm::Ledger& ledger = endpoint_of(comm).ledger();
+      return TensorMap{{"agreed", at::scalar_tensor(static_cast<std::int64_t>(ledger.of("agree").calls), at::kLong)},
+                       {"sent", at::scalar_tensor(static_cast<std::int64_t>(ledger.total().messages), at::kLong)}};
+    });
+    REQUIRE_FALSE(outcome.failure);
+    for (int rank = 0; rank < size; ++rank) {
+      check_us(outcome, rank, 10 * (rank + 1) + 1, 10 * (size - 1 - rank), 0);
+      CHECK(tensor_of_rank(outcome, rank, "agreed").template item<std::int64_t>() == 1);
+      CHECK(tensor_of_rank(outcome, rank, "sent").template item<std::int64_t>() == 0);
+    }
+    const auto turns = run_ranks(world_of<World>(size), [](Communicator& comm) {
+      for (int turn = 0; turn < comm.size(); ++turn) {
+        if (turn == comm.rank()) work_us(100);
+        comm.point_to_point().agree("turn", at::zeros({1}));
+      }
+      return TensorMap{};
+    });
+    REQUIRE_FALSE(turns.failure);
+    for (int rank = 0; rank < size; ++rank) check_us(turns, rank, 100, 100 * (size - 1), 0);
+  }
+}
+
 TEST_CASE_TEMPLATE("contract: in model time, a message that was posted early travels during work", World,
                    LAB_ALL_WORLDS) {
   const auto outcome = run_ranks(world_of<World>(2), [](Communicator& comm) {
