@@ -154,10 +154,12 @@ std::vector<TaskHistory> histories_of(const std::vector<Case>& cases, const LabP
   };
   for (const CheckedWorld& world : worlds_of(program, options)) {
     std::vector<Case> some;
-    std::copy_if(cases.begin(), cases.end(), std::back_inserter(some), [&](const Case& test_case) {
-      const bool fits = options.num_ranks > 0 || program.sizes.include(test_case, world.spec.num_ranks);
-      return fits && history_of(test_case.task)->goes_on();
-    });
+    for (const Case& one : cases) {
+      const int size = world.spec.num_ranks;
+      if (!history_of(one.task)->goes_on()) continue;
+      if (options.num_ranks > 0) some.push_back(one);
+      if (options.num_ranks == 0 && program.sizes.include(one, size)) some.push_back(program.sizes.on(one, size));
+    }
     if (some.empty()) continue;
     for (TaskOutcome& outcome : run_in_its_process(world.name, some, program.calls, world.spec, options.seed))
       history_of(outcome.id)->add(std::move(outcome), world.heading);

@@ -1,6 +1,10 @@
 #include "common/checks/checked_sizes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "common/base/text.h"
 
 namespace lab {
 namespace {
@@ -23,6 +27,15 @@ std::vector<int> CheckedSizes::all() const {
 
 bool CheckedSizes::include(const Case& test_case, int size) const {
   return has(for_all, size) || (!test_case.costly && has(for_cheap, size));
+}
+
+Case CheckedSizes::on(Case test_case, int size) const {
+  for (const int earlier : all()) {
+    if (earlier == size || !test_case.once.empty()) break;
+    if (include(test_case, earlier) && skip_reason_of(test_case, earlier).empty())
+      test_case.once = fmt::format("it is called twice on {}", counted(earlier, "rank"));
+  }
+  return test_case;
 }
 
 }  // namespace lab

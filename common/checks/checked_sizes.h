@@ -15,6 +15,9 @@ struct CheckedSizes {
   /// Each once, in this order.
   std::vector<int> all() const;
   bool include(const Case& test_case, int size) const;
+  /// The case as it is checked on `size` ranks: called twice on the first number of ranks on which it runs, once on the
+  /// others, since what lives on from call to call does not depend on their number.
+  Case on(Case test_case, int size) const;
 };
 
 }  // namespace lab

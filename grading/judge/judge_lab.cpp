@@ -46,9 +46,10 @@ std::vector<CaseVerdict> run_sizes(const CheckRunner& runner, const CheckedSizes
   for (const int num_ranks : sizes.all()) {
     const bool shaken = num_ranks != sizes.all().front();  // what fails in order needs no disorder
     std::vector<Case> still;
-    std::copy_if(cases.begin(), cases.end(), std::back_inserter(still), [&](const Case& test_case) {
-      return sizes.include(test_case, num_ranks) && lost.count(test_case.name) == 0 && lost.count(test_case.task) == 0;
-    });
+    for (const Case& one : cases) {
+      if (sizes.include(one, num_ranks) && lost.count(one.name) == 0 && lost.count(one.task) == 0)
+        still.push_back(sizes.on(one, num_ranks));
+    }
     std::vector<CaseVerdict> runs;
     try {
       runs = runner.run(num_ranks, still, shaken);

@@ -131,6 +131,7 @@ Case pipeline_training_case() {
   Case result;
   result.task = "optC.pipeline_training";
   result.name = result.prefix = "PipelineTraining";
+  result.once = "a whole training, of many steps";
   result.tolerance = by_norm(1e-10);
   result.inputs = [](const CasePlace& place) {
     CaseInputs inputs;

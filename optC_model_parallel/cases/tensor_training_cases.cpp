@@ -125,6 +125,7 @@ Case training_case(const SmallTraining& training) {
   Case result;
   result.task = training.task;
   result.name = result.prefix = training.name;
+  result.once = "a whole training, of many steps";
   result.tolerance.atol = std::numeric_limits<double>::infinity();
   result.tolerance.relative_norm = 1e-10;
   result.skip_reason = [=](int size) -> std::string {
