@@ -53,7 +53,7 @@ void run_one_rank(const std::shared_ptr<comm::Transport>& transport,
   };
   {
     const MemoryScope memory(MemoryScope::kAnyBytes,
-                             spec.careful ? MemoryScope::Fresh::kNan : MemoryScope::Fresh::kAnything);
+                             spec.careful ? MemoryScope::Fresh::kGarbage : MemoryScope::Fresh::kAnything);
     try {
       Communicator comm(endpoint, collectives);
       body(comm, outcome);

@@ -24,7 +24,7 @@ struct WorldSpec {
   int num_ranks = 4;
   double timeout_seconds = 60;  ///< of the rendezvous and of every wait; simulated seconds in `sim`
   bool traced = false;
-  bool careful = true;         ///< Endpoint::careful(), and new tensors are NaN until written; off in timed runs
+  bool careful = true;         ///< Endpoint::careful(), and new tensors are garbage until written; off in timed runs
   std::string fingerprint;     ///< must be equal on all ranks that a launcher started (fingerprint.h); may be empty
   PayloadLabel payload_label;  ///< of every traced message; empty: none
   comm::TransportKind transport = comm::TransportKind::kGloo;  ///< processes only

@@ -94,6 +94,7 @@ Explanation ended_in_deadlock(const CaseEvidence& evidence);
 Explanation ended_with_stray_message(const CaseEvidence& evidence);
 Explanation another_pattern(const CaseEvidence& evidence);
 Explanation works_for_all(const CaseEvidence& evidence);
+Explanation works_twice(const CaseEvidence& evidence);
 Explanation holds_for_all(const CaseEvidence& evidence);
 Explanation one_after_the_other(const CaseEvidence& evidence);
 Explanation gathers_everything(const CaseEvidence& evidence);
@@ -148,6 +149,7 @@ Explanation average_missing(const Clues& clues);
 // Values.
 Explanation zeros(const Clues& clues);
 Explanation not_a_number(const Clues& clues);
+Explanation never_written(const Clues& clues);
 Explanation rounding_only(const Clues& clues);
 
 }  // namespace lab::symptoms

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <functional>
 
 #include "common/api/errors.h"
@@ -207,9 +208,23 @@ bool is_of_time(const std::string& message) {
   return message.find(" of model time") != std::string::npos;
 }
 
+/// Whether it is nearly all of one process's work: "does 0.98 of one process's work ..."
+bool is_of_all_work(const std::string& message) {
+  constexpr double kNearlyAll = 0.9;
+  double share = 0;
+  return is_of_work(message) && std::sscanf(message.c_str(), "does %lf", &share) == 1 && share >= kNearlyAll;
+}
+
 Explanation works_for_all(const CaseEvidence& evidence) {
-  if (!numbers_are_right(evidence) || !any_rank(evidence.over_budget, is_of_work)) return std::nullopt;
+  if (!numbers_are_right(evidence) || !any_rank(evidence.over_budget, is_of_all_work)) return std::nullopt;
   return "the numbers are right, but the work is not shared: a rank computes more than its part, perhaps the whole";
+}
+
+Explanation works_twice(const CaseEvidence& evidence) {
+  if (!numbers_are_right(evidence) || !any_rank(evidence.over_budget, is_of_work)) return std::nullopt;
+  return "the numbers are right, but a rank computes more than its part: something is computed twice, or for other "
+         "ranks, "
+         "or a gradient that is not asked for";
 }
 
 Explanation holds_for_all(const CaseEvidence& evidence) {

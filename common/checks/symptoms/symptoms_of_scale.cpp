@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <map>
 
 #include "common/checks/symptoms/symptom_kinds.h"
+#include "common/tensor/meters/memory_meter.h"
 
 // Results that are a multiple of the expected ones, or whose step from the old value (of a weight, say) is.
 namespace lab::symptoms {
@@ -100,8 +102,26 @@ Explanation not_a_number(const Clues& clues) {
   if (clues.wrong.empty() || !std::all_of(clues.wrong.begin(), clues.wrong.end(), has_nan)) return std::nullopt;
   return fmt::format(
       "NaN in {}: it comes from something that must not be used here (what a rank must not read is filled with NaN), "
-      "from memory that nothing was received into, or from 0/0",
+      "or from 0/0",
       clues.subject());
+}
+
+Explanation never_written(const Clues& clues) {
+  // Rounded, added up over the ranks, or divided by their number, it is still of this size; in a smaller type, infinite.
+  constexpr double kOfSize = 1.0 / 64;
+  const auto holds_garbage = [](const WrongResult& each) {
+    if (!each.actual.defined() || each.actual.numel() == 0 || each.actual.element_size() == 1) return false;
+    at::Tensor garbage = at::zeros({1}, each.actual.scalar_type());
+    std::memset(garbage.data_ptr(), kGarbageByte, garbage.nbytes());
+    const double size = kOfSize * garbage.to(at::kDouble).item<double>();
+    const auto largest = [](const at::Tensor& tensor) { return tensor.to(at::kDouble).abs().max().item<double>(); };
+    return largest(each.actual) > size && (each.expected.numel() == 0 || largest(each.expected) < size);
+  };
+  if (clues.wrong.empty() || !std::all_of(clues.wrong.begin(), clues.wrong.end(), holds_garbage)) return std::nullopt;
+  return fmt::format(
+      "{} from memory that was never written: a buffer, such as one of at::empty(), of which a part is "
+      "left out, or into which nothing was received",
+      clues.subject_is());
 }
 
 Explanation rounding_only(const Clues& clues) {

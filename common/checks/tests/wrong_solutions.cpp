@@ -41,6 +41,7 @@ std::vector<WrongSolution> wrong_sums() {
       {"sign", sum, all_changed(sum, [](Communicator&, const at::Tensor& t) { return -t; })},
       {"zeros", sum, all_changed(sum, [](Communicator&, const at::Tensor& t) { return at::zeros_like(t); })},
       {"not_a_number", sum, all_changed(sum, [](Communicator&, const at::Tensor& t) { return t * std::nan(""); })},
+      {"never_written", sum, all_changed(sum, [](Communicator&, const at::Tensor& t) { return at::empty_like(t); })},
       {"rounding_only", sum, all_changed(sum, [](Communicator&, const at::Tensor& t) { return t * (1 + 1e-7); })},
       {"result_undefined", sum, all_changed(sum, [](Communicator&, const at::Tensor&) { return at::Tensor(); })},
       {"wrong_dtype", sum, all_changed(sum, [](Communicator&, const at::Tensor& t) { return t.to(at::kFloat); })},
@@ -243,6 +244,11 @@ std::vector<WrongSolution> wrong_endings() {
              const at::Tensor sum = at::zeros({12, 3}, at::kDouble);
              for (const at::Tensor& each : comm.collectives().all_gather(x_of(inputs))) sum.add_(each);
              return in_place(sum);
+           }},
+          {"works_twice", small_part,
+           [right = small_part.right](Communicator& comm, const CaseInputs& inputs) {
+             const at::Tensor unused = at::ones({8, 3}, at::kDouble) * 2;  // 24 of 36 operations
+             return right(comm, inputs);
            }},
           {"holds_for_all", small_memory,
            [](Communicator& comm, const CaseInputs& inputs) {

@@ -143,8 +143,7 @@ c10::DataPtr allocate_block(size_t bytes) {
     header->owner->charge(header->bytes);
   }
   void* data = block + kHeaderBytes;
-  constexpr int kNan = 0xFF;  // in each byte: a NaN of any floating-point type, -1 as an integer
-  if (header->owner != nullptr && header->owner->spoils()) std::memset(data, kNan, bytes);
+  if (header->owner != nullptr && header->owner->spoils()) std::memset(data, kGarbageByte, bytes);
   return {data, data, &free_block, at::Device(at::kCPU)};
 }
 
@@ -188,7 +187,7 @@ void set_memory_owner(MemoryAccount* owner) {
 }
 
 MemoryScope::MemoryScope(std::int64_t most_bytes, Fresh fresh)
-    : outer_(owner_of_this_thread), account_(open_account(outer_, most_bytes, fresh == Fresh::kNan)) {
+    : outer_(owner_of_this_thread), account_(open_account(outer_, most_bytes, fresh == Fresh::kGarbage)) {
   owner_of_this_thread = account_;
 }
 

@@ -10,6 +10,10 @@ namespace lab {
 
 class MemoryAccount;
 
+/// Large as a number of any type (1.3e36 as a float, no index as an integer), but finite: LibTorch 1.13 multiplies what
+/// stands in a small result's memory by beta in baddbmm(), and 0 times NaN would be NaN where beta is 0.
+constexpr unsigned char kGarbageByte = 0x7B;
+
 /// An allocation that a MemoryScope with a limit refused. Nothing was allocated.
 struct MemoryLimitError : UsageError {
   using UsageError::UsageError;
@@ -36,9 +40,9 @@ class MemoryScope {
  public:
   static constexpr std::int64_t kAnyBytes = std::numeric_limits<std::int64_t>::max();
 
-  /// What a new tensor holds before it is written: whatever was there, or NaN (-1 in integers), which shows who reads
-  /// what at::empty() gave. Scopes inside do the same.
-  enum class Fresh { kAnything, kNan };
+  /// What a new tensor holds before it is written: whatever was there, or kGarbageByte in every byte, which shows who
+  /// reads what at::empty() gave. Scopes inside do the same.
+  enum class Fresh { kAnything, kGarbage };
 
   /// While it is an owner, an allocation with which it would hold more than `most_bytes` throws MemoryLimitError.
   explicit MemoryScope(std::int64_t most_bytes = kAnyBytes, Fresh fresh = Fresh::kAnything);

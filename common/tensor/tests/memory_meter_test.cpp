@@ -205,13 +205,30 @@ TEST_CASE("memory meter: a scope with a limit refuses what it cannot hold, and n
   CHECK(limited.reading().retained_bytes == 2048);
 }
 
-TEST_CASE("memory meter: unwritten tensors are NaN in a scope that asks for it, and in scopes inside it") {
+TEST_CASE("memory meter: unwritten tensors are large in a scope that asks for it, and in scopes inside it") {
   lab::install_memory_meter();
-  const lab::MemoryScope spoils(lab::MemoryScope::kAnyBytes, lab::MemoryScope::Fresh::kNan);
-  for (const at::ScalarType dtype : {at::kFloat, at::kDouble, at::kBFloat16, at::kHalf})
-    CHECK(at::empty({33}, dtype).isnan().all().item<bool>());
-  CHECK(at::empty({3}, at::kLong).eq(-1).all().item<bool>());
+  const lab::MemoryScope spoils(lab::MemoryScope::kAnyBytes, lab::MemoryScope::Fresh::kGarbage);
+  for (const at::ScalarType dtype : {at::kFloat, at::kDouble, at::kBFloat16, at::kHalf}) {
+    const at::Tensor unwritten = at::empty({33}, dtype).to(at::kDouble);
+    CHECK((unwritten.gt(6e4) & unwritten.isfinite()).all().item<bool>());
+  }
+  CHECK(at::empty({3}, at::kLong).eq(0x7B7B7B7B7B7B7B7B).all().item<bool>());
   CHECK(at::zeros({33}).eq(0).all().item<bool>());
   const lab::MemoryScope inner;
-  CHECK(at::empty({33}).isnan().all().item<bool>());
+  CHECK(at::empty({33}).gt(1e36).all().item<bool>());
+}
+
+TEST_CASE("memory meter: a product ignores unwritten memory where beta is 0") {
+  lab::install_memory_meter();
+  const lab::MemoryScope spoils(lab::MemoryScope::kAnyBytes, lab::MemoryScope::Fresh::kGarbage);
+  for (const at::ScalarType dtype : {at::kFloat, at::kDouble}) {
+    for (const std::int64_t size : {2, 12}) {  // small ones have a kernel of their own
+      const at::Tensor a = at::ones({3, size, size}, dtype);
+      const auto right = [&](const at::Tensor& product) { return product.eq(size).all().item<bool>(); };
+      CHECK(right(at::baddbmm(at::empty({3, size, size}, dtype), a, a, 0)));
+      CHECK(right(at::baddbmm(at::zeros({1}, dtype), a, a, 0)));
+      CHECK(right(at::addmm(at::empty({size, size}, dtype), a[0], a[0], 0)));
+      CHECK(right(at::addbmm(at::empty({size, size}, dtype), a, a, 0).div(3)));
+    }
+  }
 }
