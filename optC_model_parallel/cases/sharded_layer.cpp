@@ -123,12 +123,13 @@ std::vector<std::string> results_of_all_ranks(const ShardedLayer& layer, bool wi
   return names;
 }
 
-/// A rank's part of the products, with a gradient of each factor; and operations on each value, generously.
+/// A rank's part of the products, with a gradient of each factor, and three fifths more, as for a forward pass that is
+/// recomputed; and operations on each value, generously. Each of two ranks that computes everything does twice its part.
 ShareBound layer_work(const ShardedLayer& layer, bool with_gradient, int size) {
   const std::int64_t products = layer.product_flops * (with_gradient ? 3 : 1);
   const std::int64_t values = layer.num_values / size + layer.num_whole_values;
   constexpr std::int64_t kPerValue = 6;
-  return {products, products / size + kPerValue * (with_gradient ? 2 : 1) * values};
+  return {products, (products + 3 * products / 5) / size + kPerValue * (with_gradient ? 2 : 1) * values};
 }
 
 /// Of the shards: a copy, the gradient, and one of both on the way; of a rank's values, and of those that every rank

@@ -26,7 +26,8 @@ CostBound bound_of(const std::string& operation, const LedgerEntry& all, Least l
   CostBound bound;
   bound.operation = operation;
   bound.max_calls = all.calls;
-  bound.max_bytes_sent = all.bytes_sent;
+  // Each call's cost is rounded down, and one call may stand for several.
+  bound.max_bytes_sent = all.bytes_sent + (all.calls > 1 ? all.calls - 1 : 0);
   if (least == Least::kAsMuch) {
     bound.min_rounds = all.rounds;
     bound.min_bytes_received = all.bytes_received;

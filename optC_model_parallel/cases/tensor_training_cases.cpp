@@ -94,8 +94,9 @@ std::vector<CostBound> training_bounds(const SmallTraining& training, const Case
   return bounds;
 }
 
-/// The products of the shards, and of the layers that every rank runs whole, forward and back; a quarter more for what is
-/// not a product, and as much again for norms, softmax and what every rank does with whole tensors.
+/// The products of the shards, and of the layers that every rank runs whole, forward and back; three fifths more
+/// for what is not a product or is recomputed, and a quarter for norms, softmax and what every rank does with whole
+/// tensors.
 ShareBound training_work(const SmallTraining& training, const CasePlace& place) {
   double shared = 0, whole = 0;
   for (const LayerSpec& layer : model_named(training.model).layers) {
@@ -105,7 +106,7 @@ ShareBound training_work(const SmallTraining& training, const CasePlace& place) 
   }
   const auto passes = static_cast<double>(kNumTrainingEpochs * (3 * training.num_train + training.num_test));
   const double all = 2 * passes * (shared + whole), own = 2 * passes * (shared / place.size + whole);
-  return {static_cast<std::int64_t>(all), static_cast<std::int64_t>(1.25 * own + 0.25 * all)};
+  return {static_cast<std::int64_t>(all), static_cast<std::int64_t>(1.6 * own + 0.25 * all)};
 }
 
 /// Trained by the same gradients, what every rank has whole stays the same on all of them.
