@@ -9,7 +9,8 @@ namespace lab::a4 {
 /// gathered.
 class FullColumnParallelLinear {
  public:
-  /// Keeps this rank's columns of the weight [in, out] and, if it is defined, of the bias [out].
+  /// Keeps a copy of this rank's columns of the weight [in, out] and, if it is defined, of the bias [out]: of rank r of
+  /// P, r out/P to (r + 1) out/P - 1.
   /// Errors    ContractError: out is not divisible by the number of ranks (checked before your code)
   FullColumnParallelLinear(const at::Tensor& weight, const at::Tensor& bias, Collectives& collectives);
 
@@ -25,7 +26,7 @@ class FullColumnParallelLinear {
   Collectives& collectives_;
 };
 
-/// The training step with the weight split by columns over the ranks.
+/// The training step with the weight split by columns over the ranks, as in the layer.
 /// Call      collective, blocking, autograd inside
 /// Returns   the whole updated weight [input_dim, output_dim] on every rank, detached
 /// Errors    ContractError: output_dim is not divisible by the number of ranks (checked before your code)

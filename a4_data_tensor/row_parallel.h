@@ -16,7 +16,8 @@ at::Tensor reduce_parallel(const at::Tensor& x, Collectives& collectives);
 /// summed.
 class RowParallelLinear {
  public:
-  /// Keeps this rank's rows of the weight [in, out]; every rank keeps the whole bias [out], if it is defined.
+  /// Keeps a copy of this rank's rows of the weight [in, out], of rank r of P r in/P to (r + 1) in/P - 1; every rank of
+  /// the whole bias [out], if it is defined.
   /// Errors    ContractError: in is not divisible by the number of ranks (checked before your code)
   RowParallelLinear(const at::Tensor& weight, const at::Tensor& bias, Collectives& collectives);
 

@@ -1,5 +1,7 @@
 #include "a4_data_tensor/calls/calls.h"
 
+#include <torch/csrc/autograd/autograd.h>
+
 #include "a4_data_tensor/accumulation.h"
 #include "a4_data_tensor/column_parallel.h"
 #include "a4_data_tensor/data_parallel.h"
@@ -14,9 +16,25 @@ at::Tensor leaf(const CaseInputs& inputs, const std::string& name) {
   return inputs.tensor(name).clone().requires_grad_();
 }
 
-/// Backward from `out`, if that is possible: a missing graph, and another shape, show in the results.
-void go_backward(const at::Tensor& out, const at::Tensor& grad_out) {
-  if (out.defined() && out.requires_grad() && out.sizes() == grad_out.sizes()) out.backward(grad_out);
+/// A missing graph, and another shape, show in the results.
+bool can_go_backward(const at::Tensor& out, const at::Tensor& grad_out) {
+  return out.defined() && out.requires_grad() && out.sizes() == grad_out.sizes();
+}
+
+/// The result of a step, which promises that it is detached.
+/// Errors    ResultError: it is not
+at::Tensor detached(const at::Tensor& weight) {
+  if (weight.defined() && weight.requires_grad())
+    throw ResultError("returns a weight that requires a gradient, expected a detached one");
+  return weight;
+}
+
+/// What a layer keeps of a weight that it was given, which promises that it is a copy.
+/// Errors    ResultError: it is a view
+at::Tensor copied(const at::Tensor& own, const at::Tensor& given) {
+  if (own.defined() && given.defined() && own.is_alias_of(given))
+    throw ResultError("the layer keeps a view of the weight that it is given, expected a copy");
+  return own;
 }
 
 at::Tensor without_graph(const at::Tensor& tensor) {
@@ -27,14 +45,26 @@ at::Tensor without_graph(const at::Tensor& tensor) {
 
 TaskCall function_call(const std::function<at::Tensor(const at::Tensor& x, Collectives&)>& function) {
   return [function](Communicator& comm, const CaseInputs& inputs) {
-    const at::Tensor x = leaf(inputs, "input.x"), grad_out = inputs.tensor("input.grad_out").clone();
-    const at::Tensor out = function(x, comm.collectives());
-    // Copied before the backward pass, which must change neither.
-    TensorMap results = {{"out", out.defined() ? out.detach().clone() : out}};
-    go_backward(out, grad_out);
-    results["x.grad"] = x.grad();
-    results["x"] = x.detach();
-    results["grad_out"] = grad_out;
+    const bool once = inputs.tensors.count("input.x") > 0;
+    TensorMap results, leaves;
+    std::vector<at::Tensor> outs, grads_out;
+    for (const std::string& prefix :
+         once ? std::vector<std::string>{""} : std::vector<std::string>{"first.", "second."}) {
+      const at::Tensor x = leaf(inputs, "input." + prefix + "x");
+      const at::Tensor out = function(x, comm.collectives());
+      leaves[prefix] = x;
+      results[prefix + "grad_out"] = inputs.tensor("input." + prefix + "grad_out").clone();
+      // Copied before the backward pass, which must change neither.
+      results[prefix + "out"] = out.defined() ? out.detach().clone() : out;
+      if (!can_go_backward(out, results[prefix + "grad_out"])) continue;
+      outs.push_back(out);
+      grads_out.push_back(results[prefix + "grad_out"]);
+    }
+    if (!outs.empty()) torch::autograd::backward(outs, grads_out);
+    for (const auto& [prefix, x] : leaves) {
+      results[prefix + "x.grad"] = x.grad();
+      results[prefix + "x"] = x.detach();
+    }
     return results;
   };
 }
@@ -42,7 +72,8 @@ TaskCall function_call(const std::function<at::Tensor(const at::Tensor& x, Colle
 TensorMap layer_results(const CaseInputs& inputs, const std::string& x_name, const LayerUnderTest& layer) {
   const at::Tensor x = leaf(inputs, "input." + x_name);
   const at::Tensor out = layer.forward(x);
-  go_backward(out, inputs.tensor("input.grad_out").clone());
+  const at::Tensor grad_out = inputs.tensor("input.grad_out").clone();
+  if (can_go_backward(out, grad_out)) out.backward(grad_out);
   TensorMap results = {{"out", without_graph(out)}, {x_name + ".grad", x.grad()}, {x_name, x.detach()}};
   for (const auto& [name, weight] : layer.weights) {
     if (!weight.defined()) continue;
@@ -61,39 +92,45 @@ at::Tensor optional_tensor(const CaseInputs& inputs, const std::string& name) {
 
 TensorMap single_step_call(Communicator&, const CaseInputs& inputs) {
   const StepResult result = single_step(step_options(inputs));
-  return {{"initial", result.initial_weight}, {"updated", result.updated_weight}};
+  return {{"initial", result.initial_weight}, {"updated", detached(result.updated_weight)}};
 }
 
 TensorMap accumulation_call(Communicator&, const CaseInputs& inputs) {
-  return {{"W", single_step_with_grad_accumulation(step_options(inputs), inputs.integer("accumulation_steps"))}};
+  return {
+      {"W", detached(single_step_with_grad_accumulation(step_options(inputs), inputs.integer("accumulation_steps")))}};
 }
 
 TensorMap data_parallel_call(Communicator& comm, const CaseInputs& inputs) {
-  return {{"W", data_parallel_single_step(step_options(inputs), comm.collectives())}};
+  return {{"W", detached(data_parallel_single_step(step_options(inputs), comm.collectives()))}};
 }
 
 TensorMap column_call(Communicator& comm, const CaseInputs& inputs) {
   if (inputs.tensors.count("input.x") == 0) {
-    return {{"W", full_column_parallel_single_step(step_options(inputs), comm.collectives())}};
+    return {{"W", detached(full_column_parallel_single_step(step_options(inputs), comm.collectives()))}};
   }
-  const FullColumnParallelLinear layer(inputs.tensor("weight.W"), optional_tensor(inputs, "weight.bias"),
-                                       comm.collectives());
+  const at::Tensor weight = inputs.tensor("weight.W"), bias = optional_tensor(inputs, "weight.bias");
+  const FullColumnParallelLinear layer(weight, bias, comm.collectives());
   return layer_results(inputs, "x",
-                       {[&](const at::Tensor& x) { return layer.forward(x); }, {{"W", layer.W}, {"bias", layer.bias}}});
+                       {[&](const at::Tensor& x) { return layer.forward(x); },
+                        {{"W", copied(layer.W, weight)}, {"bias", copied(layer.bias, bias)}}});
 }
 
 /// g by itself, or the layer that uses it.
 TensorMap row_call(Communicator& comm, const CaseInputs& inputs) {
   if (inputs.tensors.count("weight.W") == 0) return function_call(reduce_parallel)(comm, inputs);
-  const RowParallelLinear layer(inputs.tensor("weight.W"), inputs.tensor("weight.bias"), comm.collectives());
+  const at::Tensor weight = inputs.tensor("weight.W"), bias = inputs.tensor("weight.bias");
+  const RowParallelLinear layer(weight, bias, comm.collectives());
   return layer_results(inputs, "x_shard",
-                       {[&](const at::Tensor& x) { return layer.forward(x); }, {{"W", layer.W}, {"bias", layer.bias}}});
+                       {[&](const at::Tensor& x) { return layer.forward(x); },
+                        {{"W", copied(layer.W, weight)}, {"bias", copied(layer.bias, bias)}}});
 }
 
 TensorMap pair_call(Communicator& comm, const CaseInputs& inputs) {
-  const ColumnRowPair pair(inputs.tensor("weight.W1"), inputs.tensor("weight.W2"), comm.collectives());
-  return layer_results(
-      inputs, "x", {[&](const at::Tensor& x) { return pair.forward(x); }, {{"W1", pair.W1}, {"W2", pair.second.W}}});
+  const at::Tensor weight1 = inputs.tensor("weight.W1"), weight2 = inputs.tensor("weight.W2");
+  const ColumnRowPair pair(weight1, weight2, comm.collectives());
+  return layer_results(inputs, "x",
+                       {[&](const at::Tensor& x) { return pair.forward(x); },
+                        {{"W1", copied(pair.W1, weight1)}, {"W2", copied(pair.second.W, weight2)}}});
 }
 
 }  // namespace

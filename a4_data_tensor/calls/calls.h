@@ -10,7 +10,7 @@
 namespace lab::a4 {
 
 /// The call of f, the gather, or g. Inputs "input.x", "input.grad_out"; results "out", "x.grad", and "x" and "grad_out"
-/// as they are afterwards.
+/// as they are afterwards. Or "input.first.x", "input.second.x" and so on: called twice, then backward from both outputs.
 TaskCall function_call(const std::function<at::Tensor(const at::Tensor& x, Collectives&)>& function);
 
 /// A layer, as a case uses it.

@@ -10,6 +10,12 @@ constexpr std::int64_t kOfLoss = 6, kOfUpdate = 2;
 // Written out, either takes up to this many operators.
 constexpr std::int64_t kPerElement = 12;
 
+/// What a rank may compute of products that all ranks share: its part, and three fifths more, as for a gradient that is
+/// not asked for. Each of two ranks that computes everything does twice its part.
+std::int64_t own_products(std::int64_t products, const CasePlace& place) {
+  return share_of_rank(products + 3 * products / 5, place);
+}
+
 }  // namespace
 
 std::function<ShareBound(const CasePlace&)> data_parallel_work(const SizesFor& sizes_for) {
@@ -20,7 +26,7 @@ std::function<ShareBound(const CasePlace&)> data_parallel_work(const SizesFor& s
     const std::int64_t weights = step.input_dim * step.output_dim;
     return ShareBound{
         products + kOfLoss * outputs + kOfUpdate * weights,
-        share_of_rank(products, place) + share_of_rank(kPerElement * outputs, place) + kPerElement * weights};
+        own_products(products, place) + share_of_rank(kPerElement * outputs, place) + kPerElement * weights};
   };
 }
 
@@ -32,7 +38,7 @@ std::function<ShareBound(const CasePlace&)> column_step_work(const SizesFor& siz
     const std::int64_t weights = step.input_dim * step.output_dim;
     return ShareBound{
         products + kOfLoss * outputs + kOfUpdate * weights,
-        share_of_rank(products, place) + kPerElement * outputs + share_of_rank(kPerElement * weights, place)};
+        own_products(products, place) + kPerElement * outputs + share_of_rank(kPerElement * weights, place)};
   };
 }
 
@@ -42,7 +48,7 @@ std::function<ShareBound(const CasePlace&)> layer_work(const SizesFor& sizes_for
     const std::int64_t in = sizes.step.input_dim, out = sizes.step.output_dim, batch = sizes.layer_batch;
     const std::int64_t products = 2 * num_products * batch * in * out;
     const std::int64_t others = (4 + place.size) * batch * (in + out) + share_of_rank(2 * in * out, place);
-    return ShareBound{products, share_of_rank(products, place) + others};
+    return ShareBound{products, own_products(products, place) + others};
   };
 }
 
@@ -51,6 +57,16 @@ namespace {
 constexpr auto kBytes = static_cast<std::int64_t>(sizeof(float));
 
 }  // namespace
+
+std::function<ShareBound(const CasePlace&)> accumulation_memory(const SizesFor& sizes_for) {
+  return [=](const CasePlace& place) {
+    const LabSizes sizes = sizes_for(place.size);
+    const std::int64_t rows = sizes.step.global_batch_size, in = sizes.step.input_dim, out = sizes.step.output_dim;
+    const std::int64_t given = rows * (in + out), activations = (2 * in + 6 * out) * rows;
+    return ShareBound{kBytes * (given + 5 * in * out + activations),
+                      kBytes * (given + 5 * in * out + 2 * activations / sizes.accumulation_steps)};
+  };
+}
 
 std::function<ShareBound(const CasePlace&)> data_parallel_memory(const SizesFor& sizes_for) {
   return [=](const CasePlace& place) {
@@ -122,39 +138,42 @@ Traffic gather_of(std::int64_t num_values_of_part, int num_ranks) {
   return {of_others, 2 * of_others};
 }
 
-std::vector<CostBound> bounds_of(const Traffic& traffic) {
-  CostBound all;  // stands for every operation that is not forbidden below
+/// With at most `num_calls` calls of each collective that can be half of an all-reduce.
+std::vector<CostBound> bounds_of(const Traffic& traffic, std::uint64_t num_calls) {
+  CostBound all;  // stands for every operation that is not forbidden
   all.max_bytes_sent = traffic.most_sent;
   all.min_bytes_received = traffic.least_received;
-  return {{"broadcast", 0}, {"all_to_all", 0}, all};
+  return {{"broadcast", 0},          {"all_to_all", 0},         all,
+          {"all_reduce", num_calls}, {"all_gather", num_calls}, {"reduce_scatter", num_calls}};
 }
 
-/// The same, with at most `num_calls` calls of each collective that can be half of an all-reduce.
-std::vector<CostBound> bounds_of(const Traffic& traffic, std::uint64_t num_calls) {
-  std::vector<CostBound> bounds = {{"all_reduce", num_calls}, {"all_gather", num_calls}, {"reduce_scatter", num_calls}};
-  for (const CostBound& bound : bounds_of(traffic)) bounds.push_back(bound);
-  return bounds;
+CostBounds one_call_each(const Shapes& shapes, Traffic (*traffic_of)(std::int64_t num_values, int num_ranks)) {
+  return [=](const CasePlace& place) {
+    Traffic traffic;
+    for (const std::vector<std::int64_t>& shape : shapes)
+      traffic = traffic + traffic_of(c10::multiply_integers(shape), place.size);
+    return bounds_of(traffic, shapes.size());
+  };
 }
 
 }  // namespace
 
-CostBounds one_sum(const std::vector<std::int64_t>& shape) {
-  return [=](const CasePlace& place) { return bounds_of(sum_of(c10::multiply_integers(shape), place.size)); };
+CostBounds sums_of(const Shapes& shapes) {
+  return one_call_each(shapes, sum_of);
 }
 
-CostBounds one_gather(const std::vector<std::int64_t>& shape_of_part) {
-  return
-      [=](const CasePlace& place) { return bounds_of(gather_of(c10::multiply_integers(shape_of_part), place.size)); };
+CostBounds gathers_of(const Shapes& shapes_of_parts) {
+  return one_call_each(shapes_of_parts, gather_of);
 }
 
-CostBounds one_all_reduce(const std::vector<std::int64_t>& shape) {
-  return [=](const CasePlace& place) { return bounds_of(all_reduce_of(c10::multiply_integers(shape), place.size), 1); };
+CostBounds all_reduces_of(const Shapes& shapes) {
+  return one_call_each(shapes, all_reduce_of);
 }
 
 CostBounds data_parallel_traffic(const SizesFor& sizes_for) {
   return [=](const CasePlace& place) {
     const StepOptions step = sizes_for(place.size).step;
-    return bounds_of(sum_of(step.input_dim * step.output_dim, place.size) + if_wanted(sum_of(1, place.size)));
+    return bounds_of(sum_of(step.input_dim * step.output_dim, place.size) + if_wanted(sum_of(1, place.size)), 2);
   };
 }
 
@@ -163,9 +182,10 @@ CostBounds column_step_traffic(const SizesFor& sizes_for) {
     const StepOptions step = sizes_for(place.size).step;
     const std::int64_t own_columns = step.output_dim / place.size;
     return bounds_of(gather_of(step.input_dim * own_columns, place.size) +
-                     if_wanted(gather_of(step.global_batch_size * own_columns, place.size)) +
-                     if_wanted(sum_of(step.global_batch_size * step.input_dim, place.size)) +
-                     if_wanted(sum_of(1, place.size)));
+                         if_wanted(gather_of(step.global_batch_size * own_columns, place.size)) +
+                         if_wanted(sum_of(step.global_batch_size * step.input_dim, place.size)) +
+                         if_wanted(sum_of(1, place.size)),
+                     4);
   };
 }
 
@@ -173,7 +193,8 @@ CostBounds column_layer_traffic(const SizesFor& sizes_for) {
   return [=](const CasePlace& place) {
     const LabSizes sizes = sizes_for(place.size);
     return bounds_of(gather_of(sizes.layer_batch * sizes.step.output_dim / place.size, place.size) +
-                     sum_of(sizes.layer_batch * sizes.step.input_dim, place.size));
+                         sum_of(sizes.layer_batch * sizes.step.input_dim, place.size),
+                     2);
   };
 }
 

@@ -31,13 +31,15 @@ inline std::int64_t share_of_rank(std::int64_t whole, const CasePlace& place) {
 //                                                    2 (P-1) n
 //
 // A sum may be an all_reduce, a reduce_scatter and an all_gather, or an all_gather and additions; n is rounded up to a
-// multiple of P. A barrier costs nothing. Any other collective is none of these.
+// multiple of P. A barrier costs nothing. Any other collective is none of these. Each tensor takes one call.
 
-/// One sum of this shape in float32, in f's backward pass.
-CostBounds one_sum(const std::vector<std::int64_t>& shape);
+using Shapes = std::vector<std::vector<std::int64_t>>;
 
-/// One gather of parts of this shape in float32.
-CostBounds one_gather(const std::vector<std::int64_t>& shape_of_part);
+/// A sum of each of these shapes in float32, in f's backward pass.
+CostBounds sums_of(const Shapes& shapes);
+
+/// A gather of parts of each of these shapes in float32.
+CostBounds gathers_of(const Shapes& shapes_of_parts);
 
 /// A sum of the weight's gradient; and of the loss, if somebody wants to see it.
 CostBounds data_parallel_traffic(const SizesFor& sizes_for);
@@ -50,14 +52,15 @@ CostBounds column_step_traffic(const SizesFor& sizes_for);
 CostBounds column_layer_traffic(const SizesFor& sizes_for);
 
 /// g's contract says one all-reduce, or what sends no more: a sum as a reduce-scatter and an all-gather.
-CostBounds one_all_reduce(const std::vector<std::int64_t>& shape);
+CostBounds all_reduces_of(const Shapes& shapes);
 CostBounds row_layer_traffic(const SizesFor& sizes_for);
 
 /// g's, and f's sum. Also gathering the hidden features takes more calls.
 CostBounds pair_traffic(const SizesFor& sizes_for);
 
-// What a rank may compute in each task. b: batch, i and o: input and output dim, P: ranks. Products are counted exactly,
-// 2 b i o each; element-wise operators (loss, bias, update, sums of gradients) with a generous number per element.
+// What a rank may compute in each task. b: batch, i and o: input and output dim, P: ranks. Products are 2 b i o each, and
+// three fifths more are allowed; element-wise operators (loss, bias, update, sums of gradients) have a generous number per
+// element.
 
 /// Forward and the weight's gradient on b/P rows:                    4 b i o / P
 /// Then the loss of these rows, and an update of the whole weight.
@@ -76,6 +79,11 @@ std::function<ShareBound(const CasePlace&)> layer_work(const SizesFor& sizes_for
 // What a rank may hold at a time, of tensors made during the call, in float32. b: batch, i and o: input and output dim,
 // P: ranks. Weights are counted with what a step makes of them: a copy, the gradient, and one of both on the way.
 // Activations are small tensors of several kinds: generously many of each.
+
+/// The batch and the weight as they are drawn, with the step's copies of the weight; and activations of two micro-batches.
+/// One process holds those of the whole batch:
+///     b (i + o) + 5 i o + 2 (2 i + 6 o) b/m,  m: micro-batches
+std::function<ShareBound(const CasePlace&)> accumulation_memory(const SizesFor& sizes_for);
 
 /// The batch and the weight, which create_batch() and initial_weight() draw whole on every rank, and a copy of the
 /// weight; then all ranks' gradients, gathered and stacked, at worst; and activations of b/P rows:

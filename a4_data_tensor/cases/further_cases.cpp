@@ -2,6 +2,7 @@
 #include "a4_data_tensor/cases/cases.h"
 #include "common/api/partition.h"
 #include "common/tensor/exact_data.h"
+#include "common/tensor/seeded.h"
 
 namespace lab::a4 {
 namespace {
@@ -93,71 +94,101 @@ Case column_case(const SizesFor& sizes_for, const std::string& name, bool with_b
   return result;
 }
 
-/// f, the gather, or g, on tensors of small integers.
-struct FunctionUnderTest {
-  std::string task, name;
-  std::function<at::Tensor(const CasePlace&)> x, grad_out, out, x_grad;
-  CostBounds bounds;
+/// What goes into a function on each rank: small integers, whose sums are exact, or random numbers.
+struct FunctionData {
+  std::vector<std::int64_t> shape;
+  bool random = false;
+  std::uint64_t offset = 0;  ///< of the seed
+
+  at::Tensor of_rank(const CasePlace& place, std::uint64_t more, int rank) const {
+    const std::uint64_t seed = place.seed + offset + more;
+    return random ? seeded_randn(shape, derived_seed(seed, rank_seed(seed, rank)))
+                  : exact_values_for_rank(shape, at::kFloat, seed, rank);
+  }
+  std::vector<at::Tensor> of_all(const CasePlace& place, std::uint64_t more) const {
+    std::vector<at::Tensor> all;
+    for (int rank = 0; rank < place.size; ++rank) all.push_back(of_rank(place, more, rank));
+    return all;
+  }
+  /// In float64, rounded once.
+  at::Tensor sum(const CasePlace& place, std::uint64_t more) const {
+    return at::stack(of_all(place, more)).to(at::kDouble).sum(0).to(at::kFloat);
+  }
+  at::Tensor same_everywhere(const CasePlace& place, std::uint64_t more, std::int64_t times_last_dim = 1) const {
+    std::vector<std::int64_t> sizes = shape;
+    sizes.back() *= times_last_dim;
+    const std::uint64_t seed = place.seed + offset + more;
+    return random ? seeded_randn(sizes, seed) : exact_values(sizes, at::kFloat, seed);
+  }
 };
 
-Case function_case(const FunctionUnderTest& function) {
-  Case result = exact_case(function.task, function.name);
+/// f, the gather, or g, on such tensors: what is given to it, and what it makes of that.
+struct FunctionUnderTest {
+  std::string task, name;
+  std::function<TensorMap(const FunctionData&, const CasePlace&)> tensors;  ///< x, grad_out, out, x.grad
+  CostBounds (*bounds)(const Shapes&);
+};
+
+const FunctionUnderTest kBroadcast = {
+    "a4.broadcast_parallel", "BroadcastParallel",
+    [](const FunctionData& data, const CasePlace& place) {
+      const at::Tensor x = data.same_everywhere(place, 0);
+      return TensorMap{
+          {"x", x}, {"grad_out", data.of_rank(place, 1, place.rank)}, {"out", x}, {"x.grad", data.sum(place, 1)}};
+    },
+    sums_of};
+
+const FunctionUnderTest kGather = {"a4.gather_parallel", "GatherParallel",
+                                   [](const FunctionData& data, const CasePlace& place) {
+                                     const at::Tensor grad_out = data.same_everywhere(place, 1, place.size);
+                                     return TensorMap{{"x", data.of_rank(place, 0, place.rank)},
+                                                      {"grad_out", grad_out},
+                                                      {"out", at::cat(data.of_all(place, 0), -1)},
+                                                      {"x.grad", columns_of(grad_out, place)}};
+                                   },
+                                   gathers_of};
+
+const FunctionUnderTest kReduce = {"a4.row_parallel", "ReduceParallel",
+                                   [](const FunctionData& data, const CasePlace& place) {
+                                     const at::Tensor grad_out = data.same_everywhere(place, 0);
+                                     return TensorMap{{"x", data.of_rank(place, 1, place.rank)},
+                                                      {"grad_out", grad_out},
+                                                      {"out", data.sum(place, 1)},
+                                                      {"x.grad", grad_out}};
+                                   },
+                                   all_reduces_of};
+
+/// The function on each of these, "first.x", "second.x" and so on, all in one graph; the names of the only one have no
+/// such prefix.
+Case function_case(const FunctionUnderTest& function, const std::string& suffix,
+                   const std::vector<FunctionData>& all_data) {
+  const auto tensors = [=](const CasePlace& place) {
+    TensorMap all;
+    for (std::size_t i = 0; i < all_data.size(); ++i) {
+      const std::string prefix = all_data.size() == 1 ? "" : i == 0 ? "first." : "second.";
+      for (const auto& [name, tensor] : function.tensors(all_data[i], place)) all[prefix + name] = tensor;
+    }
+    return all;
+  };
+  Case result = exact_case(function.task, function.name + suffix);
+  if (all_data.front().random) result.tolerance = {};
   result.inputs = [=](const CasePlace& place) {
     CaseInputs inputs;
-    inputs.tensors = {{"input.x", function.x(place)}, {"input.grad_out", function.grad_out(place)}};
+    for (const auto& [name, tensor] : tensors(place)) {
+      const std::string last = name.substr(name.find('.') + 1);
+      if (last == "x" || last == "grad_out") inputs.tensors["input." + name] = tensor;
+    }
     return inputs;
   };
-  result.expected = [=](const CasePlace& place) {
-    return TensorMap{{"out", function.out(place)},
-                     {"x.grad", function.x_grad(place)},
-                     // The incoming gradient belongs to autograd, and x to the caller: neither may be modified.
-                     {"x", function.x(place)},
-                     {"grad_out", function.grad_out(place)}};
-  };
-  result.bounds = function.bounds;
+  // The incoming gradient belongs to autograd, and x to the caller: neither may be modified.
+  result.expected = tensors;
+  Shapes shapes;
+  for (const FunctionData& data : all_data) shapes.push_back(data.shape);
+  result.bounds = function.bounds(shapes);
   return result;
 }
 
-const std::vector<std::int64_t> kSumShape = {5, 3}, kPartShape = {2, 3, 4};
-
-at::Tensor same_everywhere(const CasePlace& place) {
-  return exact_values(kSumShape, at::kFloat, place.seed);
-}
-
-at::Tensor own_values(const CasePlace& place) {
-  return exact_values_for_rank(kSumShape, at::kFloat, place.seed + 1, place.rank);
-}
-
-at::Tensor sum_of_own_values(const CasePlace& place) {
-  at::Tensor sum = at::zeros(kSumShape);
-  for (int rank = 0; rank < place.size; ++rank) sum += own_values({rank, place.size, place.seed});
-  return sum;
-}
-
-Case broadcast_case() {
-  return function_case({"a4.broadcast_parallel", "BroadcastParallel", same_everywhere, own_values, same_everywhere,
-                        sum_of_own_values, one_sum(kSumShape)});
-}
-
-at::Tensor own_part(const CasePlace& place) {
-  return exact_values_for_rank(kPartShape, at::kFloat, place.seed, place.rank);
-}
-
-at::Tensor all_parts(const CasePlace& place) {
-  std::vector<at::Tensor> parts;
-  for (int rank = 0; rank < place.size; ++rank) parts.push_back(own_part({rank, place.size, place.seed}));
-  return at::cat(parts, -1);
-}
-
-at::Tensor gradient_of_all_parts(const CasePlace& place) {
-  return exact_values({kPartShape[0], kPartShape[1], kPartShape[2] * place.size}, at::kFloat, place.seed + 1);
-}
-
-Case gather_case() {
-  return function_case({"a4.gather_parallel", "GatherParallel", own_part, gradient_of_all_parts, all_parts,
-                        [](const CasePlace& place) { return columns_of(gradient_of_all_parts(place), place); },
-                        one_gather(kPartShape)});
-}
+const FunctionData kSums = {{5, 3}}, kParts = {{2, 3, 4}};
 
 Case row_case(const SizesFor& sizes_for, const std::string& name) {
   Case result = exact_case("a4.row_parallel", name);
@@ -232,9 +263,13 @@ Case pair_case(const SizesFor& sizes_for, const std::string& name) {
 
 }  // namespace
 
-Case reduce_parallel_case() {
-  return function_case({"a4.row_parallel", "ReduceParallel", own_values, same_everywhere, sum_of_own_values,
-                        same_everywhere, one_all_reduce(kSumShape)});
+std::vector<Case> unprinted_function_cases() {
+  std::vector<Case> cases = {function_case(kReduce, "", {kSums})};
+  for (const FunctionUnderTest& function : {kBroadcast, kGather, kReduce}) {
+    cases.push_back(function_case(function, "Random", {{{7, 6}, true, 2}}));
+    cases.push_back(function_case(function, "Twice", {{{3, 5}, false, 4}, {{2, 4, 2}, false, 6}}));
+  }
+  return cases;
 }
 
 std::vector<Case> layer_cases_for(const SizesFor& sizes_for) {
@@ -243,7 +278,7 @@ std::vector<Case> layer_cases_for(const SizesFor& sizes_for) {
 }
 
 std::vector<Case> further_cases(const LabSizes& sizes) {
-  std::vector<Case> cases = {broadcast_case(), gather_case()};
+  std::vector<Case> cases = {function_case(kBroadcast, "", {kSums}), function_case(kGather, "", {kParts})};
   for (const Case& layer : layer_cases_for([sizes](int) { return sizes; })) cases.push_back(layer);
   return cases;
 }

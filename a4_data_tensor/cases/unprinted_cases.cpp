@@ -1,3 +1,4 @@
+#include "a4_data_tensor/cases/bounds.h"
 #include "a4_data_tensor/cases/cases.h"
 
 namespace lab::a4 {
@@ -39,6 +40,23 @@ std::vector<Case> renamed(std::vector<Case> cases, const std::string& suffix) {
   return cases;
 }
 
+/// Targets and activations that outweigh the inputs and the weight by far, in many micro-batches.
+LabSizes deep(int) {
+  LabSizes sizes;
+  sizes.step.global_batch_size = 512;
+  sizes.step.input_dim = 4;
+  sizes.step.output_dim = 32;
+  sizes.accumulation_steps = 16;
+  return sizes;
+}
+
+/// One that shows whether gradients are accumulated, or the whole batch goes through at once.
+Case accumulation_memory_case() {
+  Case result = cases_of_task(renamed(handout_cases_for(deep), "Deep"), "a4.accumulation").front();
+  result.memory = accumulation_memory(deep);
+  return result;
+}
+
 /// Those that show whether a rank holds more than its share.
 std::vector<Case> memory_cases() {
   std::vector<Case> cases;
@@ -54,9 +72,10 @@ std::vector<Case> memory_cases() {
 }  // namespace
 
 std::vector<Case> unprinted_cases() {
-  std::vector<Case> cases = {reduce_parallel_case()};
-  for (const std::vector<Case>& more : {renamed(handout_cases_for(other_sizes), "OtherSizes"),
-                                        renamed(layer_cases_for(other_sizes), "OtherSizes"), memory_cases()})
+  std::vector<Case> cases = {accumulation_memory_case()};
+  for (const std::vector<Case>& more :
+       {unprinted_function_cases(), renamed(handout_cases_for(other_sizes), "OtherSizes"),
+        renamed(layer_cases_for(other_sizes), "OtherSizes"), memory_cases()})
     cases.insert(cases.end(), more.begin(), more.end());
   return cases;
 }

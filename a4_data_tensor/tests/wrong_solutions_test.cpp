@@ -283,7 +283,7 @@ TEST_CASE("wrong: a function that sends more than it needs, or something else") 
   CHECK(contains(verdict("GatherParallel", any_function(twice(gathered), own_slice)),
                  "bytes sent in all, expected at most "));
   CHECK(verdict("ReduceParallel", any_function(twice(sum_of_copy), identity)) ==
-        "4 calls of all_reduce, expected at most 1");
+        "360 bytes sent in all, expected at most 96");
   CHECK(verdict("BroadcastParallel", any_function(
                                          [](const at::Tensor& x, Collectives& collectives) {
                                            return collectives.broadcast(x.clone(), 0);  // what f is named after
