@@ -95,12 +95,15 @@ TensorMap dataloader_call(Communicator&, const CaseInputs& inputs) {
 }
 
 /// Undefined if one of them is, or if there is none.
-/// Errors    ResultError: they are not of one shape and dtype
+/// Errors    ResultError: they are not of one shape and dtype, or one is not detached
 at::Tensor stacked(const std::vector<at::Tensor>& outputs) {
   const auto is_undefined = [](const at::Tensor& output) { return !output.defined(); };
   if (outputs.empty() || std::any_of(outputs.begin(), outputs.end(), is_undefined)) return {};
   const at::Tensor& first = outputs.front();
-  for (std::size_t i = 1; i < outputs.size(); ++i) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].requires_grad())
+      throw ResultError(
+          fmt::format("output {} keeps its graph, expected it detached: what led to it stays in memory", i));
     if (outputs[i].sizes() != first.sizes() || outputs[i].scalar_type() != first.scalar_type())
       throw ResultError(fmt::format("output 0 is {}, output {} is {}: expected one [B, S, H] per micro-batch",
                                     describe(first), i, describe(outputs[i])));
@@ -140,9 +143,23 @@ TensorMap outputs_call(Communicator&, const CaseInputs& inputs) {
   return {{"verdicts", at::tensor(verdicts, at::kLong)}};
 }
 
+/// Whether it refuses a stage with a weight that the baseline lacks, as its contract says.
+bool refuses(const GradientsTrial& trial) {
+  try {
+    gradients_match(trial.gradients, trial.baseline, trial.tolerance);
+    return false;
+  } catch (const ContractError&) {
+    return true;
+  }
+}
+
 TensorMap gradients_call(Communicator&, const CaseInputs& inputs) {
   std::vector<std::int64_t> verdicts;
   for (const GradientsTrial& trial : gradients_trials_of(inputs)) {
+    if (baseline_lacks_weight(trial)) {
+      verdicts.insert(verdicts.end(), trial.gradients.size(), refuses(trial) ? -2 : -1);
+      continue;
+    }
     const std::map<std::string, bool> matches = gradients_match(trial.gradients, trial.baseline, trial.tolerance);
     const bool complete = matches.size() == trial.gradients.size();
     for (const auto& [name, gradient] : trial.gradients) {

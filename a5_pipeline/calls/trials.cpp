@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace lab::a5 {
@@ -60,6 +61,11 @@ std::vector<OutputsTrial> outputs_trials_of(const CaseInputs& inputs) {
                       stage[0].item<int>(), stage[1].item<int>(), read_tolerance(i, inputs)});
   }
   return trials;
+}
+
+bool baseline_lacks_weight(const GradientsTrial& trial) {
+  return std::any_of(trial.gradients.begin(), trial.gradients.end(),
+                     [&](const auto& named) { return trial.baseline.count(named.first) == 0; });
 }
 
 CaseInputs inputs_of_trials(const std::vector<GradientsTrial>& trials) {

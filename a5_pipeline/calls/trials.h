@@ -32,6 +32,9 @@ struct GradientsTrial {
   Tolerance tolerance = tolerance_of(at::kFloat);  ///< of the norm
 };
 
+/// Whether gradients_match() must refuse it.
+bool baseline_lacks_weight(const GradientsTrial& trial);
+
 /// Trial i as "input.trial<i>.gradient.<name>", ".baseline.<name>" and ".tolerance". An undefined tensor is sent as an
 /// empty one.
 CaseInputs inputs_of_trials(const std::vector<GradientsTrial>& trials);

@@ -54,7 +54,8 @@ at::Tensor with_speck(const at::Tensor& tensor) {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // A tolerance says how far a norm may be off, whatever the tensors' dtype: the trials have it of all dtypes.
-const Tolerance kOfFloat64 = tolerance_of(at::kDouble), kOfBfloat16 = tolerance_of(at::kBFloat16);
+const Tolerance kOfFloat32 = tolerance_of(at::kFloat), kOfFloat64 = tolerance_of(at::kDouble),
+                kOfBfloat16 = tolerance_of(at::kBFloat16);
 
 /// So wide that it matters of which side it is a part, the baseline's or the other one's.
 Tolerance quarter() {
@@ -115,6 +116,9 @@ std::vector<JudgedOutputs> outputs_trials(std::uint64_t seed) {
       {"float64, the same", {exact, exact, 3, 4, kOfFloat64}, 1},
       {"float64, off by float32's rounding", {with_one_off(exact, 2, kRounding), exact, 3, 4, kOfFloat64}, 0},
       {"float64, off by half", {with_one_off(exact, 2, half_of(kOfFloat64)), exact, 3, 4, kOfFloat64}, 1},
+      {"float64, off by twice", {with_one_off(exact, 2, twice(kOfFloat64)), exact, 3, 4, kOfFloat64}, 0},
+      {"float32's tolerance, off by half", {with_one_off(right, 0, half_of(kOfFloat32)), right}, 1},
+      {"float32's tolerance, off by twice", {with_one_off(right, 0, twice(kOfFloat32)), right}, 0},
       {"bfloat16's tolerance, off by half",
        {with_one_off(right, 1, half_of(kOfBfloat16)), right, 3, 4, kOfBfloat16},
        1},
@@ -157,6 +161,14 @@ std::vector<JudgedGradients> gradients_trials(std::uint64_t seed) {
   TensorMap with_hole = whole;
   with_hole["layer3.fc1"] = with_element(whole["layer3.fc1"], 3, 0);
   const at::Tensor &first = stage.at("layer2.fc1"), &last = stage.at("layer3.fc2");
+  TensorMap exact, without_last = whole;
+  for (const auto& [name, gradient] : stage) exact[name] = gradient.to(at::kDouble);
+  without_last.erase("layer3.fc2");
+  const auto exact_off = [&](double part) {
+    TensorMap gradients = exact;
+    gradients["layer2.fc1"] = exact["layer2.fc1"] * (1 + part);
+    return gradients;
+  };
   return {
       {"the same", {stage, whole}, verdicts(1, 1, 1, 1)},
       {"rounding", {off("layer2.fc1", kRounding), whole}, verdicts(1, 1, 1, 1)},
@@ -175,6 +187,11 @@ std::vector<JudgedGradients> gradients_trials(std::uint64_t seed) {
       {"zero on both sides", {changed("layer2.fc2", at::zeros({4, 6})), silent}, verdicts(1, 0, 1, 1)},
       {"float64's tolerance, the same", {stage, whole, kOfFloat64}, verdicts(1, 1, 1, 1)},
       {"float64's tolerance, rounding", {off("layer3.fc1", 2 * kRounding), whole, kOfFloat64}, verdicts(1, 1, 0, 1)},
+      {"float64, off by half", {exact_off(half_of(kOfFloat64)), exact, kOfFloat64}, verdicts(1, 1, 1, 1)},
+      {"float64, off by twice", {exact_off(twice(kOfFloat64)), exact, kOfFloat64}, verdicts(0, 1, 1, 1)},
+      {"float32's tolerance, off by half", {off("layer2.fc1", half_of(kOfFloat32)), whole}, verdicts(1, 1, 1, 1)},
+      {"float32's tolerance, off by twice", {off("layer2.fc1", twice(kOfFloat32)), whole}, verdicts(0, 1, 1, 1)},
+      {"a weight that the baseline lacks", {stage, without_last}, verdicts(-2, -2, -2, -2)},
       {"bfloat16's tolerance, off by half",
        {off("layer2.fc2", half_of(kOfBfloat16)), whole, kOfBfloat16},
        verdicts(1, 1, 1, 1)},

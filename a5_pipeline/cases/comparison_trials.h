@@ -22,7 +22,7 @@ std::vector<JudgedOutputs> outputs_trials(std::uint64_t seed);
 struct JudgedGradients {
   std::string what;
   GradientsTrial trial;
-  std::map<std::string, std::int64_t> right_verdicts;  ///< of each of the trial's gradients
+  std::map<std::string, std::int64_t> right_verdicts;  ///< of each gradient; -2: ContractError
 };
 
 std::vector<JudgedGradients> gradients_trials(std::uint64_t seed);

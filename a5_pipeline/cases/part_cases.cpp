@@ -198,7 +198,8 @@ Case verdicts_case(const std::string& task, const std::string& name,
     return TensorMap{{"verdicts", integers(verdicts)}};
   };
   result.meaning = [all_verdicts](const CasePlace& place, const std::string&, at::IntArrayRef index) {
-    return all_verdicts(place.seed).at(static_cast<std::size_t>(index[0])).what + "; 1: they match";
+    const JudgedVerdict verdict = all_verdicts(place.seed).at(static_cast<std::size_t>(index[0]));
+    return verdict.what + (verdict.right == -2 ? "; -2: ContractError" : "; 1: they match");
   };
   return result;
 }

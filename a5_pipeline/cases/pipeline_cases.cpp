@@ -22,7 +22,8 @@ struct Setup {
   int num_chunks = 1;
   bool computes_long = false;  ///< equal stages whose work takes many times as long as their messages
   std::int64_t micro_batch_size = 2;
-  bool other_sizes = false;  ///< none is that of the first case
+  bool other_sizes = false;       ///< none is that of the first case
+  bool has_many_batches = false;  ///< more micro-batches than any other case, and than ranks
 
   /// The handout's ReLU only where no rounding flips it: of its 10^5 inputs one in 10^15 is that close to 0.
   Activation activation() const { return dtype == at::kDouble ? Activation::kRelu : Activation::kTanh; }
@@ -56,6 +57,7 @@ PipelineArguments arguments_of(const Setup& setup, const CasePlace& place) {
     arguments.number_of_layers = setup.num_chunks * place.size;
     num_micro_batches = 8;
   }
+  if (setup.has_many_batches) num_micro_batches = 19;
   // Interleaved takes micro-batches in groups of one per rank.
   if (setup.num_chunks > 1) num_micro_batches = 2 * place.size;
   arguments.global_batch_size = num_micro_batches * arguments.micro_batch_size;
@@ -179,7 +181,14 @@ std::vector<pipeline::StageWorkload> workloads(const PipelineArguments& argument
   return stages;
 }
 
-/// The products of a rank's stages, and a quarter more for what is not a product.
+// Over a pipeline's work and makespan: recomputing the forward pass takes a third more, a last stage that goes back only
+// once, through the sum of all losses, half as much again on 2 stages. Everything on each of two ranks is twice the work,
+// one stage after the other 16/9 of the makespan, and over twice as much on 3 ranks or more.
+std::int64_t with_room(std::int64_t needed) {
+  return needed + 3 * needed / 5;
+}
+
+/// The products of a rank's stages, and room for what is not a product.
 ShareBound work_of(const Setup& setup, const CasePlace& place) {
   const PipelineArguments arguments = arguments_of(setup, place);
   const std::vector<pipeline::StageWorkload> stages = workloads(arguments, place.size * setup.num_chunks);
@@ -189,7 +198,7 @@ ShareBound work_of(const Setup& setup, const CasePlace& place) {
     all += flops;
     if (static_cast<int>(stage) % place.size == place.rank) own += flops;
   }
-  return {all, own + own / 4};
+  return {all, with_room(own)};
 }
 
 /// A stage's weights and their gradients, and what a micro-batch keeps alive until its backward pass: the input of each
@@ -208,8 +217,7 @@ ShareBound memory_of(const Setup& setup, const CasePlace& place) {
           2 * (own_layers + 1) * weights + (m + 2) * (own_layers * of_layer + rows * hidden)};
 }
 
-/// A pipeline's makespan, and a quarter more for what is not a product and for messages that are awaited in place.
-/// One stage after the other takes over twice as long on 3 ranks or more, and 16/9 on 2.
+/// A pipeline's makespan, and room for what is not a product and for messages that are awaited in place.
 TimeBound time_of(const Setup& setup, int size) {
   const PipelineArguments arguments = arguments_of(setup, {0, size, 0});
   pipeline::ScheduleOptions options;
@@ -222,7 +230,7 @@ TimeBound time_of(const Setup& setup, int size) {
   const std::int64_t needed = makespan_ps(
       schedule, pipeline::costs_in_model_time(workloads(arguments, schedule.num_stages()),
                                               elements * static_cast<std::int64_t>(c10::elementSize(setup.dtype))));
-  return {needed, needed + needed / 4, "stage"};
+  return {needed, with_room(needed), "stage"};
 }
 
 /// What travels: each micro-batch once over each border between stages of different ranks, in each direction.
@@ -280,6 +288,13 @@ std::vector<Case> schedule_cases() {
           pipeline_case(task, "Interleaved", with_other_sizes({at::kFloat, "interleaved", 2}, 3)),
           pipeline_case(task, "ZeroBubbleH1", {at::kFloat, "zb-h1", 1}),
           pipeline_case(task, "ZeroBubbleH1_64", with_other_sizes({at::kDouble, "zb-h1"}, 1))};
+}
+
+std::vector<Case> many_batches_cases() {
+  Setup setup;
+  setup.micro_batch_size = 1;
+  setup.has_many_batches = true;
+  return {baseline_case("BaselineMany", setup), all_forward_all_backward_case("AllForwardAllBackwardMany", setup)};
 }
 
 Case long_pipeline_case() {

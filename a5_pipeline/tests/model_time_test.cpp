@@ -103,7 +103,8 @@ TEST_CASE("one stage after the other is refused, although all results and messag
     const std::string one_by_one = verdict({1}, num_ranks);
     CHECK(contains(one_by_one, "one stage at work at a time: "));
     CHECK(contains(one_by_one, fmt::format(" of {} stages idle", num_ranks)));
-    CHECK(contains(verdict({1000, true}, num_ranks), " stages idle"));
+    // On fewer it takes no longer than what the bound leaves room for.
+    if (num_ranks >= 4) CHECK(contains(verdict({1000, true}, num_ranks), " stages idle"));
   }
   CHECK(contains(verdict({1}, 4), "3.1 of 4 stages idle"));
 }

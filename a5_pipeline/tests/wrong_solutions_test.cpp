@@ -230,6 +230,10 @@ TaskCall gradients_compared_by_name(
   return [same](Communicator&, const CaseInputs& inputs) {
     std::vector<std::int64_t> verdicts;
     for (const GradientsTrial& trial : gradients_trials_of(inputs)) {
+      if (baseline_lacks_weight(trial)) {
+        verdicts.insert(verdicts.end(), trial.gradients.size(), -2);
+        continue;
+      }
       for (const auto& [name, gradient] : trial.gradients)
         verdicts.push_back(same(name, gradient, trial.baseline.at(name), trial.tolerance.relative_norm) ? 1 : 0);
     }
