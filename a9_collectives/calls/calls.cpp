@@ -1,6 +1,7 @@
 #include "a9_collectives/calls/calls.h"
 
 #include <c10/core/GradMode.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include "a9_collectives/calls/catalogue.h"
 #include "a9_collectives/transformer_parallel_functions.h"
@@ -50,21 +51,30 @@ TensorMap design_call(Communicator& comm, const CaseInputs& inputs) {
           {"ulysses", ulysses_call(comm, inputs).at("out")}};
 }
 
+/// The functions, on one tensor each, "f.x", or in one graph on a second one as well, "second.f.x".
 TensorMap functions_alone(Communicator& comm, const CaseInputs& inputs) {
-  TensorMap results;
+  TensorMap results, leaves;
+  std::vector<at::Tensor> outs, grads_out;
   const auto run = [&](const std::string& name, const std::function<at::Tensor(const at::Tensor&)>& function) {
     const at::Tensor x = leaf(inputs, "input." + name + ".x");
-    const at::Tensor grad_out = inputs.tensor("input." + name + ".grad_out").clone();
     const at::Tensor out = function(x);
-    out.backward(grad_out);
-    results[name + ".x"] = x.detach();
-    results[name + ".out"] = out.detach();
-    results[name + ".x.grad"] = x.grad();
-    results[name + ".grad_out"] = grad_out;
+    leaves[name] = x;
+    outs.push_back(out);
+    grads_out.push_back(inputs.tensor("input." + name + ".grad_out").clone());
+    results[name + ".out"] = out.detach().clone();  // copied before the backward pass, which must not change it
+    results[name + ".grad_out"] = grads_out.back();
   };
-  run("f", [&](const at::Tensor& x) { return broadcast_parallel(x, comm); });
-  run("g", [&](const at::Tensor& x) { return reduce_parallel(x, comm); });
-  run("all_to_all", [&](const at::Tensor& x) { return all_to_all_parallel(x, 2, 1, comm); });
+  for (const std::string prefix : {"", "second."}) {
+    if (inputs.tensors.count("input." + prefix + "f.x") == 0) continue;
+    run(prefix + "f", [&](const at::Tensor& x) { return broadcast_parallel(x, comm); });
+    run(prefix + "g", [&](const at::Tensor& x) { return reduce_parallel(x, comm); });
+    run(prefix + "all_to_all", [&](const at::Tensor& x) { return all_to_all_parallel(x, 2, 1, comm); });
+  }
+  torch::autograd::backward(outs, grads_out);
+  for (const auto& [name, x] : leaves) {
+    results[name + ".x"] = x.detach();
+    results[name + ".x.grad"] = x.grad();
+  }
   return results;
 }
 
@@ -155,6 +165,30 @@ void add_gradients(const TensorMap& parameters, TensorMap& results) {
   for (const auto& [name, parameter] : parameters) results[name + ".grad"] = parameter.grad();
 }
 
+namespace {
+
+/// The ranks with even numbers first call it among themselves, on a tensor of their own, where the case has one. Then all
+/// ranks call it: who counts calls, such as for a tag, has counted more on some of them.
+TaskCall after_subgroup(const TaskCall& call) {
+  return [call](Communicator& comm, const CaseInputs& inputs) {
+    if (inputs.numbers.count("after_subgroup") == 0) return call(comm, inputs);
+    TensorMap results;
+    if (comm.rank() % 2 == 0) {
+      std::vector<int> even;
+      for (int rank = 0; rank < comm.size(); rank += 2) even.push_back(rank);
+      Communicator group = comm.subgroup(even);
+      CaseInputs of_group = inputs;
+      of_group.tensors = {{"input.x", inputs.tensor("input.group.x")}};
+      of_group.numbers["src_rank"] = group.size() - 1;
+      for (const auto& [name, tensor] : call(group, of_group)) results["group." + name] = tensor;
+    }
+    results.merge(call(comm, inputs));
+    return results;
+  };
+}
+
+}  // namespace
+
 CallTable calls() {
   CallTable table = {{"a9.tensor_parallel_shards", shards_call},
                      {"a9.tensor_parallel", tensor_parallel_call},
@@ -163,9 +197,9 @@ CallTable calls() {
                      {"a9.parallel_functions", gradients_call}};
   for (const Collective& collective : catalogue()) {
     const std::string task = "a9." + collective.name;
-    table[task] = collective.call;
+    table[task] = after_subgroup(collective.call);
     for (std::size_t i = 1; i < collective.algorithms.size(); ++i)
-      table[task + "_" + collective.algorithms[i].name] = collective.algorithms[i].call;
+      table[task + "_" + collective.algorithms[i].name] = after_subgroup(collective.algorithms[i].call);
   }
   return table;
 }

@@ -179,6 +179,25 @@ std::vector<Case> algorithm_cases() {
       {{1001}, {-101}, {-2, 3, 101}, {kLongElements}, {2 * kLongElements}, at::kFloat, 0, 2, last_rank, ""});
 }
 
+std::vector<Case> subgroup_cases() {
+  const auto cases_with = [](const AlgorithmData& data) {
+    const Input row = exact(data.row, data.dtype, 20), rows = exact(data.rows, data.dtype, 21),
+                picture = exact(data.picture, data.dtype, 22);
+    std::vector<Case> cases = {
+        broadcast_case("a9.broadcast", "Broadcast", row, data.src_rank),
+        allreduce_case("a9.allreduce", "AllReduce", row), allgather_case("a9.allgather", "AllGather", row),
+        reduce_scatter_case("a9.reduce_scatter", "ReduceScatter", rows),
+        all_to_all_case("a9.all_to_all", "AllToAll", picture, data.scatter_dim, data.gather_dim)};
+    for (const Case& test_case : cases_on(data)) cases.push_back(test_case);
+    return cases;
+  };
+  const std::vector<Case> cases = cases_with({{17}, {-3, 2}, {3, -2, 5}, {23}, {29}, at::kLong, 1, 0, last_rank, ""});
+  const std::vector<Case> of_group = cases_with({{5}, {-2, 3}, {2, -1, 3}, {7}, {7}, at::kLong, 1, 0, last_rank, ""});
+  std::vector<Case> after;
+  for (std::size_t i = 0; i < cases.size(); ++i) after.push_back(after_subgroup(cases[i], of_group[i]));
+  return after;
+}
+
 std::vector<Case> strided_algorithm_cases() {
   std::vector<Case> cases =
       cases_on({{7, 13}, {-5, 3}, {3, 2, -7}, {2, 1 << 17}, {2, 1 << 18}, at::kLong, 2, 1, middle_rank, "Strided"});

@@ -105,6 +105,7 @@ std::function<ShareBound(const CasePlace&)> block_and_gradient_work(const BlockS
   return [sizes_of](const CasePlace& place) {
     const BlockSizes sizes = sizes_of(place.size);
     ShareBound bound = work_of_blocks(sizes, 3, place);
+    bound.most = work_of_blocks(sizes, 4, place).most;  // the forward pass may be recomputed
     const std::int64_t d = sizes.options.d_model, f = sizes.options.d_ff;
     bound.most += (place.size - 1) * (4 * d * d + 2 * d * f + 5 * d + f);
     return bound;

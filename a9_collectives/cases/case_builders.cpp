@@ -195,6 +195,28 @@ Case sliced(const Case& test_case) {
   return with(test_case, "sliced", [](const CasePlace&) { return 1.0; });
 }
 
+Case after_subgroup(const Case& test_case, const Case& group_case) {
+  const auto in_group = [](const CasePlace& place) {
+    return CasePlace{place.rank / 2, (place.size + 1) / 2, place.seed + 1};
+  };
+  Case result = with(test_case, "after_subgroup", [](const CasePlace&) { return 1.0; });
+  result.name = result.prefix = test_case.name + "AfterSubgroup";
+  result.inputs = [=, before = result.inputs](const CasePlace& place) {
+    CaseInputs inputs = before(place);
+    if (place.rank % 2 == 0) inputs.tensors["input.group.x"] = group_case.inputs(in_group(place)).tensor("input.x");
+    return inputs;
+  };
+  result.expected = [=](const CasePlace& place) {
+    TensorMap expected = test_case.expected(place);
+    if (place.rank % 2 != 0) return expected;
+    for (const auto& [name, tensor] : group_case.expected(in_group(place))) expected["group." + name] = tensor;
+    return expected;
+  };
+  result.bounds = {};  // the other cases have them
+  result.memory = {};
+  return result;
+}
+
 int last_rank(int size) {
   return size - 1;
 }

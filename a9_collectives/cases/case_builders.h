@@ -53,6 +53,9 @@ Case transposed(const Case& test_case);
 /// The case on a tensor in the middle of a larger storage.
 Case sliced(const Case& test_case);
 
+/// The case once more, after another one of its task among the ranks with even numbers alone, from the last of them.
+Case after_subgroup(const Case& test_case, const Case& group_case);
+
 int last_rank(int size);
 
 }  // namespace lab::a9

@@ -10,7 +10,8 @@ std::vector<Section> sections() {
 
 std::vector<Case> all_cases() {
   std::vector<Case> cases = cases_of(sections());
-  for (const std::vector<Case>& further : {further_collective_cases(), strided_algorithm_cases()})
+  for (const std::vector<Case>& further :
+       {further_collective_cases(), strided_algorithm_cases(), subgroup_cases(), unprinted_function_cases()})
     cases.insert(cases.end(), further.begin(), further.end());
   return with_costly(cases, {"BroadcastChain", "BroadcastChainStrided", "BroadcastLarge"});
 }

@@ -23,6 +23,9 @@ GradedLab graded_lab();
 /// The better algorithms by name, with bounds on what makes them better: rounds, messages or bytes.
 std::vector<Case> algorithm_cases();
 
+/// The five collectives and the better algorithms, after a call in a subgroup; not part of a run.
+std::vector<Case> subgroup_cases();
+
 /// The same on transposed tensors of another dtype and shape, broadcast from the rank in the middle; not part of a run.
 std::vector<Case> strided_algorithm_cases();
 
@@ -42,5 +45,8 @@ std::vector<Case> transformer_cases();
 
 /// Beyond the handout: gradients. ParallelFunctions on exact data, TensorParallelGrad, UlyssesGrad.
 std::vector<Case> transformer_gradient_cases();
+
+/// The functions twice in one graph, on tensors of different sizes, and on random numbers; not part of a run.
+std::vector<Case> unprinted_function_cases();
 
 }  // namespace lab::a9

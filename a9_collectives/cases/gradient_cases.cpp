@@ -1,6 +1,8 @@
 #include "a9_collectives/cases/block_setup.h"
+#include "a9_collectives/cases/case_builders.h"
 #include "a9_collectives/cases/cases.h"
 #include "common/tensor/exact_data.h"
+#include "common/tensor/seeded.h"
 
 namespace lab::a9 {
 namespace {
@@ -53,57 +55,80 @@ Case gradient_case(const std::string& name, const SetupOf& setup_of, Split split
   return result;
 }
 
-/// x and the gradient that arrives at the output: different on every rank, sums exact.
-at::Tensor exact(at::IntArrayRef shape, std::uint64_t seed, int rank) {
-  return exact_values_for_rank(shape, at::kFloat, seed, rank);
-}
+/// What the functions are given.
+struct FunctionSizes {
+  std::vector<std::int64_t> same;                             ///< of f and g
+  std::int64_t batch = 0, own_positions = 0, own_values = 0;  ///< of the all-to-all
 
-at::Tensor exact_sum(at::IntArrayRef shape, const CasePlace& place, std::uint64_t offset) {
-  at::Tensor sum = at::zeros(shape);
-  for (const at::Tensor& one : exact_values_of_ranks(shape, at::kFloat, place.seed + offset, 0, place.size)) sum += one;
-  return sum;
-}
+  std::vector<std::int64_t> spread(int size) const { return {batch, own_positions, own_values * size}; }  // [B, S/P, H]
+  std::vector<std::int64_t> gathered(int size) const {
+    return {batch, own_positions * size, own_values};
+  }  // [B, S, H/P]
+};
 
-/// What all_to_all_parallel(x, 2, 1) leaves on this rank, derived from the meaning of the dimensions.
-at::Tensor exchanged(at::IntArrayRef shape, const CasePlace& place, std::uint64_t offset, int scatter, int gather) {
-  std::vector<at::Tensor> parts = exact_values_of_ranks(shape, at::kFloat, place.seed + offset, 0, place.size);
-  for (at::Tensor& part : parts) part = part_of(part, scatter, place);
-  return at::cat(parts, gather);
-}
+/// x and the gradient that arrives at the output, different on every rank: integers, whose sums are exact, or random
+/// numbers.
+struct Values {
+  bool random = false;
 
-Case functions_case() {
+  at::Tensor of_rank(at::IntArrayRef shape, std::uint64_t seed, int rank) const {
+    return random ? seeded_randn(shape, derived_seed(seed, rank_seed(seed, rank)))
+                  : exact_values_for_rank(shape, at::kFloat, seed, rank);
+  }
+  std::vector<at::Tensor> of_all(at::IntArrayRef shape, std::uint64_t seed, int num_ranks) const {
+    return of_each_rank(0, num_ranks, [&](int rank) { return of_rank(shape, seed, rank); });
+  }
+  /// In float64, rounded once.
+  at::Tensor sum(at::IntArrayRef shape, std::uint64_t seed, int num_ranks) const {
+    return at::stack(of_all(shape, seed, num_ranks)).to(at::kDouble).sum(0).to(at::kFloat);
+  }
+  /// What all_to_all_parallel leaves on this rank, derived from the meaning of the dimensions.
+  at::Tensor exchanged(at::IntArrayRef shape, std::uint64_t seed, const CasePlace& place, int scatter,
+                       int gather) const {
+    std::vector<at::Tensor> parts = of_all(shape, seed, place.size);
+    for (at::Tensor& part : parts) part = part_of(part, scatter, place);
+    return at::cat(parts, gather);
+  }
+};
+
+/// f, g and all_to_all_parallel(x, 2, 1) on tensors of each of these sizes, all in one graph.
+Case functions_case(const std::string& case_name, const std::vector<FunctionSizes>& all_sizes, const Values& values) {
   Case result;
   result.task = "a9.parallel_functions";
-  result.name = result.prefix = "ParallelFunctions";
-  result.tolerance.rtol = result.tolerance.atol = 0;
-  // So large that one sum or exchange too many is more than the few numbers which the bounds leave free.
-  const std::vector<std::int64_t> same = {4, 7, 11};
-  const auto spread = [](int size) { return std::vector<std::int64_t>{4, 5, 3 * size}; };    // [B, S/P, H]
-  const auto gathered = [](int size) { return std::vector<std::int64_t>{4, 5 * size, 3}; };  // [B, S, H/P]
+  result.name = result.prefix = case_name;
+  if (!values.random) result.tolerance.rtol = result.tolerance.atol = 0;
+  const auto for_each =
+      [=](const std::function<void(const std::string& prefix, const FunctionSizes&, std::uint64_t)>& use) {
+        for (std::size_t i = 0; i < all_sizes.size(); ++i) use(i == 0 ? "" : "second.", all_sizes[i], 6 * i);
+      };
   result.inputs = [=](const CasePlace& place) {
     CaseInputs inputs;
-    inputs.tensors = {{"input.f.x", exact(same, place.seed, 0)},
-                      {"input.f.grad_out", exact(same, place.seed + 1, place.rank)},
-                      {"input.g.x", exact(same, place.seed + 2, place.rank)},
-                      {"input.g.grad_out", exact(same, place.seed + 3, 0)},
-                      {"input.all_to_all.x", exact(spread(place.size), place.seed + 4, place.rank)},
-                      {"input.all_to_all.grad_out", exact(gathered(place.size), place.seed + 5, place.rank)}};
+    for_each([&](const std::string& prefix, const FunctionSizes& sizes, std::uint64_t offset) {
+      const auto add = [&](const char* name, at::IntArrayRef shape, std::uint64_t more, int rank) {
+        inputs.tensors["input." + prefix + name] = values.of_rank(shape, place.seed + offset + more, rank);
+      };
+      add("f.x", sizes.same, 0, 0);
+      add("f.grad_out", sizes.same, 1, place.rank);
+      add("g.x", sizes.same, 2, place.rank);
+      add("g.grad_out", sizes.same, 3, 0);
+      add("all_to_all.x", sizes.spread(place.size), 4, place.rank);
+      add("all_to_all.grad_out", sizes.gathered(place.size), 5, place.rank);
+    });
     return inputs;
   };
-  const auto inputs_again = result.inputs;
-  result.expected = [=](const CasePlace& place) {
-    const CaseInputs inputs = inputs_again(place);
-    TensorMap expected = {{"f.out", inputs.tensor("input.f.x")},
-                          {"f.x.grad", exact_sum(same, place, 1)},
-                          {"g.out", exact_sum(same, place, 2)},
-                          {"g.x.grad", inputs.tensor("input.g.grad_out")},
-                          {"all_to_all.out", exchanged(spread(place.size), place, 4, 2, 1)},
-                          {"all_to_all.x.grad", exchanged(gathered(place.size), place, 5, 1, 2)}};
+  result.expected = [=, inputs_again = result.inputs](const CasePlace& place) {
+    TensorMap expected;
     // Arguments must be left unchanged.
-    for (const std::string name : {"f", "g", "all_to_all"}) {
-      expected[name + ".x"] = inputs.tensor("input." + name + ".x");
-      expected[name + ".grad_out"] = inputs.tensor("input." + name + ".grad_out");
-    }
+    for (const auto& [name, tensor] : inputs_again(place).tensors) expected[name.substr(6)] = tensor;
+    for_each([&](const std::string& prefix, const FunctionSizes& sizes, std::uint64_t offset) {
+      const std::uint64_t seed = place.seed + offset;
+      expected[prefix + "f.out"] = expected.at(prefix + "f.x");
+      expected[prefix + "f.x.grad"] = values.sum(sizes.same, seed + 1, place.size);
+      expected[prefix + "g.out"] = values.sum(sizes.same, seed + 2, place.size);
+      expected[prefix + "g.x.grad"] = expected.at(prefix + "g.grad_out");
+      expected[prefix + "all_to_all.out"] = values.exchanged(sizes.spread(place.size), seed + 4, place, 2, 1);
+      expected[prefix + "all_to_all.x.grad"] = values.exchanged(sizes.gathered(place.size), seed + 5, place, 1, 2);
+    });
     return expected;
   };
   // f sums in its backward pass and g in its forward pass; the all-to-all exchanges P - 1 of P parts in both.
@@ -111,18 +136,33 @@ Case functions_case() {
     const auto bytes_of = [](const std::vector<std::int64_t>& shape) {
       return static_cast<std::uint64_t>(c10::multiply_integers(shape)) * c10::elementSize(at::kFloat);
     };
-    Traffic traffic = all_to_all_traffic(2, bytes_of(spread(size)) / static_cast<std::uint64_t>(size), size);
-    traffic.bytes_summed = 2 * bytes_of(same);
+    Traffic traffic;
+    for (const FunctionSizes& sizes : all_sizes) {
+      const Traffic exchanged =
+          all_to_all_traffic(2, bytes_of(sizes.spread(size)) / static_cast<std::uint64_t>(size), size);
+      traffic.bytes_exchanged += exchanged.bytes_exchanged;
+      traffic.most_exchanged += exchanged.most_exchanged;
+      traffic.bytes_summed += 2 * bytes_of(sizes.same);
+    }
     return traffic;
   });
   return result;
 }
 
+// So large that one sum or exchange too many is more than the few numbers which the bounds leave free.
+const FunctionSizes kSizes = {{4, 7, 11}, 4, 5, 3}, kOtherSizes = {{3, 5, 23}, 5, 3, 4};
+
 }  // namespace
 
 std::vector<Case> transformer_gradient_cases() {
-  return {functions_case(), gradient_case("TensorParallelGrad", further_tensor_parallel_setup, Split::kWeights),
+  return {functions_case("ParallelFunctions", {kSizes}, {}),
+          gradient_case("TensorParallelGrad", further_tensor_parallel_setup, Split::kWeights),
           gradient_case("UlyssesGrad", further_ulysses_setup, Split::kSequence)};
+}
+
+std::vector<Case> unprinted_function_cases() {
+  return {functions_case("ParallelFunctionsTwice", {kSizes, kOtherSizes}, {}),
+          functions_case("ParallelFunctionsRandom", {kOtherSizes}, {true})};
 }
 
 }  // namespace lab::a9
