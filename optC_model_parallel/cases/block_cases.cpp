@@ -133,12 +133,19 @@ std::vector<Case> residual_cases() {
           gradient_case(task, "ParallelResidualEvaluationGradient", residual_layer(Mode::kEvaluation))};
 }
 
+/// Softmax makes an absolute error of a score a relative one of its probability. Scores of up to 50 have rounding errors
+/// of up to 4e-6 each; a gradient adds up 15 rows of products with values of about 6: about 4e-4 in all at worst.
+Case attention_float32_case() {
+  Case result = gradient_case("optC.parallel_attention", "ParallelAttentionFloat32", attention_layer, kFloat32);
+  result.tolerance.rtol = result.tolerance.atol = 5e-4;
+  return result;
+}
+
 std::vector<Case> block_float32_cases() {
   // Where relu's input is rounded, only the forward pass is compared: its derivative jumps at 0.
   return {gradient_case("optC.parallel_mlp", "ParallelMlpFloat32", generous(mlp_layer), kExactFloat32),
           forward_case("optC.parallel_norm_mlp", "ParallelNormMlpFloat32", generous(norm_mlp_layer), kFloat32),
-          gradient_case("optC.column_row", "ColumnRowFloat32", mlp_layer, kExactFloat32),
-          gradient_case("optC.parallel_attention", "ParallelAttentionFloat32", attention_layer, kFloat32),
+          gradient_case("optC.column_row", "ColumnRowFloat32", mlp_layer, kExactFloat32), attention_float32_case(),
           forward_case("optC.parallel_residual", "ParallelResidualFloat32", residual_layer(Mode::kTraining), kFloat32)};
 }
 
