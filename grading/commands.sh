@@ -11,7 +11,7 @@ help_on_tree() {
                           check its log, leave pictures in out/
   test [--ci|--all|--nightly] [--junit FILE]
                           set up, build, run the quick tests
-                          --ci: also the mutants, and each task of a starter
+                          --ci: also wrong solutions, and each task of a starter
                           --all: also the long ones, and everything under the
                           sanitizers; --nightly: all there is
                           --junit FILE: results as JUnit XML; the sanitizers'
@@ -22,7 +22,7 @@ help_on_tree() {
   similar FOLDER|ZIP      the pairs of a class that have the most in common
   marks DIR               recompute the marks of a grading
   answers LAB             print the answer key
-  mutants [NAME...]       does the judge catch each wrong solution?
+  solutions [NAME...]     is each wrong solution caught, each right one not?
   hostile [NAME...]       grade hand-ins that attack the grading
   autograder gradescope LAB [--out FILE] [--rubric FILE] [--seed S]
                           write the archive from which the platform grades
@@ -155,14 +155,14 @@ command_starter() { start labstarter --source "$root" "$@"; }
 # judge COMMAND [arguments]: runs labgrade, after building everything that it builds submissions from. Submissions are also
 # graded without bubblewrap; the report then says so.
 judge() {
-  [[ $# -gt 1 || $1 == mutants || $1 == hostile ]] || die "$1: expected an argument, got nothing; lab help $1 says which"
+  [[ $# -gt 1 || $1 == solutions || $1 == hostile ]] || die "$1: expected an argument, got nothing; lab help $1 says which"
   local targets=(programs labgrade)
-  [[ $1 != mutants ]] || targets+=(trials)
+  [[ $1 != solutions ]] || targets+=(trials)
   ensure build bubblewrap patch >&2
   build release OFF "${targets[@]}" >&2
   exec "$root/build/release/bin/labgrade" "$@" --source "$root"
 }
-for name in grade grade-all similar marks answers mutants hostile; do eval "command_$name() { judge $name \"\$@\"; }"; done
+for name in grade grade-all similar marks answers solutions hostile; do eval "command_$name() { judge $name \"\$@\"; }"; done
 
 command_regenerate() {
   ensure build

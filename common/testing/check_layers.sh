@@ -84,8 +84,8 @@ declare -A floors=(
   [batch]='judge processes marks submission'
   [similarity]='batch starter sandbox submission'
   [hostile]='judge processes'
-  [mutants]='judge compile marks processes sandbox tokens'
-  [commands]='batch hostile judge marks mutants processes similarity submission'
+  [solutions]='judge compile marks processes sandbox tokens'
+  [commands]='batch hostile judge marks processes similarity solutions submission'
 )
 for folder in grading/*/; do
   folder=${folder%/} name=$(basename "$folder")

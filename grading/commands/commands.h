@@ -18,8 +18,8 @@ void similar_command(cli::App& app);
 void marks_command(cli::App& app);
 /// `answers LAB`: prints the answer key.
 void answers_command(cli::App& app);
-/// `mutants [NAME...]`: judges wrong and unusual solutions, and returns 1 unless each gets what it must.
-void mutants_command(cli::App& app);
+/// `solutions [NAME...]`: tries wrong and unusual solutions, and returns 1 unless each gets what it must.
+void solutions_command(cli::App& app);
 /// `hostile [NAME...]`: grades hand-ins that attack the grading, and returns 1 unless each fails as it must.
 void hostile_command(cli::App& app);
 

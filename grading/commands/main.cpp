@@ -28,10 +28,10 @@ ExitCode run(int argc, char** argv) {
                      "prints the answer key\n"
                      "What an instructor marks by: items, marks, what to look for, reference answers.",
                      answers_command},
-                    {"mutants",
-                     "judges wrong and unusual solutions\n"
-                     "Each must lose marks where it is wrong, and only there; prints what caught each.",
-                     mutants_command},
+                    {"solutions",
+                     "tries wrong and unusual solutions\n"
+                     "Each must lose marks where it is wrong, and only there; prints what nothing caught.",
+                     solutions_command},
                     {"hostile",
                      "grades hand-ins that attack the grading\n"
                      "None may earn marks, learn secrets, or leave anything behind; prints what the report said.",

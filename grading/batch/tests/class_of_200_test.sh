@@ -14,7 +14,7 @@ for lab in "${labs[@]}"; do
   mkdir -p "$scratch/codes/$lab"/{reference,starter}
   cp -r "$root/$lab/student" "$scratch/codes/$lab/reference/"
   cp -r "$scratch/starter/$lab/student" "$scratch/codes/$lab/starter/"
-  for patch in "$root/grading/mutants/${lab%%_*}"/*.patch; do
+  for patch in "$root/grading/solutions/${lab%%_*}"/*.patch; do
     name=$(basename "$patch" .patch)
     mkdir -p "$scratch/tree/$lab"
     cp -r "$root/$lab/student" "$scratch/tree/$lab/"

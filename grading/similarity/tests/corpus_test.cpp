@@ -6,9 +6,9 @@
 #include "common/base/files.h"
 #include "common/course/starter/markers.h"
 #include "common/testing/plain_test.h"
-#include "grading/mutants/mutant_index.h"
 #include "grading/similarity/lab_similarity.h"
 #include "grading/similarity/tests/disguises.h"
+#include "grading/solutions/solution_table.h"
 #include "grading/starter/derive_starter.h"
 
 // Precision and recall of what is called a pair to look at, with the limits that `lab similar` has by default: on hand-ins
@@ -66,17 +66,17 @@ std::map<std::string, Files> starters() {
   return all;
 }
 
-/// The variants of grading/mutants, each with the reference's solution of the same tasks. What they did not change is a
+/// The right patches of grading/solutions, each with the reference's solution of the same tasks. What they did not change is a
 /// stub in both, as it is the reference's.
 std::vector<IndependentPair> variants_and_references() {
   std::vector<IndependentPair> pairs;
-  const std::string folder = source_dir() + "/grading/mutants";
+  const std::string folder = source_dir() + "/grading/solutions";
   const std::map<std::string, Files> all = references();
-  for (const Mutant& mutant : load_mutants(folder)) {
-    if (!mutant.is_variant()) continue;
-    for (const auto& [lab, reference] : all) {
-      if (lab.compare(0, mutant.lab.size() + 1, mutant.lab + "_") != 0) continue;
-      IndependentPair pair = {mutant.name, lab, reference, mutated(mutant, folder, lab, reference)};
+  for (const auto& [lab, reference] : all) {
+    const std::string table = folder + "/" + lab.substr(0, lab.find('_')) + ".toml";
+    for (const Solution& solution : load_solutions(table).solutions) {
+      if (!solution.right || solution.patch.empty()) continue;
+      IndependentPair pair = {solution.patch, lab, reference, patched(folder + "/" + solution.patch, lab, reference)};
       for (const auto& [name, text] : reference) leave_what_differs(name, pair.first, pair.second);
       pairs.push_back(pair);
     }
