@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "grading/compile/build_recipe.h"
 #include "grading/judge/judging_place.h"
 #include "grading/solutions/generated/lab_mutants.h"
 #include "grading/solutions/generated/trials/orders.h"
