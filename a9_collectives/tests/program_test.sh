@@ -13,14 +13,14 @@ right "8 ranks that are threads" 8 --world threads --nproc 8
 
 # One task, one case.
 run "$program" run reduce_scatter --nproc 3
-verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 24 ]]; echo $?)" "run TASK runs its eight cases on each rank"
+verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 27 ]]; echo $?)" "run TASK runs its nine cases on each rank"
 run "$program" run AllGatherBruck --nproc 2
 verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 2 ]]; echo $?)" "run CASE runs that one"
 
 # The student's checks.
 tasks=$(grep -c '^\[\[task\]\]' "${LAB_SOURCE_DIR:?}/$lab/rubric.toml")
 run "$program" check --nproc 3 --json "$scratch/check.json"
-verdict "$([[ $code == 0 && $(grep -cxE 'a9\.allreduce: 11 of 11 checks right on 3 ranks|a9\.ulysses: 1 of 1 checks right on 3 ranks|'"$tasks of $tasks tasks right" "$scratch/out") == 3 ]]; echo $?)" "check runs every task, and leaves out the checks that are skipped"
+verdict "$([[ $code == 0 && $(grep -cxE 'a9\.allreduce: 12 of 12 checks right on 3 ranks|a9\.ulysses: 1 of 1 checks right on 3 ranks|'"$tasks of $tasks tasks right" "$scratch/out") == 3 ]]; echo $?)" "check runs every task, and leaves out the checks that are skipped"
 verdict "$([[ $(grep -c '"task": "a9\.' "$scratch/check.json") == "$tasks" && $(grep -c '"passed": false' "$scratch/check.json") -gt 0 ]]; echo $?)" "check --json"
 run "$program" check Ulysses --nproc 3 --junit "$scratch/check.xml"
 verdict "$([[ $code == 0 && $(tr -d '\n' <"$scratch/check.xml") == *'<testsuite name="a9_collectives" tests="1" failures="0" errors="0" skipped="1">'*'<testcase classname="a9_collectives" name="a9.ulysses: Ulysses">'*'<skipped message="4 heads do not divide by 3 ranks" />'* ]]; echo $?)" "check --junit"
@@ -31,7 +31,7 @@ verdict "$([[ $code == 0 && $(cat "$scratch/out") == 'a9.broadcast: 1 of 1 check
 run "$program" check Ulysses --nproc 3
 verdict "$([[ $code == 0 && $(cat "$scratch/out") == 'a9.ulysses: skipped on 3 ranks: 4 heads do not divide by 3 ranks' ]]; echo $?)" "check says why a case is skipped"
 run "$program" check allreduce --nproc 3 --shake 2
-verdict "$([[ $code == 0 && $(cat "$scratch/out") == $'a9.allreduce: 11 of 11 checks right on 3 ranks\nthe same in 2 shaken runs' ]]; echo $?)" "check --shake runs it in other orders, too"
+verdict "$([[ $code == 0 && $(cat "$scratch/out") == $'a9.allreduce: 12 of 12 checks right on 3 ranks\nthe same in 2 shaken runs' ]]; echo $?)" "check --shake runs it in other orders, too"
 
 # Pictures and lines from a trace.
 run "$program" explain all_to_all --text
