@@ -64,7 +64,7 @@ std::function<ShareBound(const CasePlace&)> accumulation_memory(const SizesFor& 
     const std::int64_t rows = sizes.step.global_batch_size, in = sizes.step.input_dim, out = sizes.step.output_dim;
     const std::int64_t given = rows * (in + out), activations = (2 * in + 6 * out) * rows;
     return ShareBound{kBytes * (given + 5 * in * out + activations),
-                      kBytes * (given + 5 * in * out + activations / 2)};  // also where all losses go back at once
+                      kBytes * (given + 5 * in * out + 2 * activations / 5)};  // all losses may go back at once
   };
 }
 
