@@ -54,7 +54,7 @@ std::string difference_text(const at::Tensor& actual, const at::Tensor& expected
                      figure_text(found.max_diff), first->num_different, expected.numel());
 }
 
-/// What only synchronises is no traffic, and needs no bound: it costs what it costs in model time.
+/// Operations that move nothing, so that no bound on traffic names them. What they cost is model time.
 bool is_synchronisation(const std::string& operation) {
   return operation == "barrier" || operation == "agree";
 }

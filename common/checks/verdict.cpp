@@ -295,10 +295,7 @@ CaseVerdict judge_calls(const Case& test_case, int size, std::uint64_t seed, con
     later.call = static_cast<int>(i) + 1;
     later.used = verdict.used;
     later.reason = fmt::format("in call {}, {}", later.call, later.reason);
-    later.symptom = {
-        "right_once",
-        "it is right when it is called for the first time, not when it is called again with other data of the same "
-        "sizes: something lives on from call to call, such as a static variable or a buffer that is used again"};
+    later.symptom = kRightOnce;
     return later;
   }
   return verdict;

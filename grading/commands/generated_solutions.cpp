@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/files.h"
+#include "common/base/lab_names.h"
 #include "common/base/subprocess.h"
 #include "common/base/text.h"
 #include "common/launch/supervise/run_directory.h"
@@ -64,7 +65,7 @@ Verdict judged_here(const SolutionOptions& options) {
   const SolutionLab lab =
       solution_lab(place, judged_lab(lab_name), kRankFolder, load_solutions(options.rows).solutions);
   if (lab.mutants.find(id) == nullptr)
-    throw UsageError(fmt::format("--only {}: there is no such mutant", options.only));
+    throw UsageError(fmt::format("--only {}: unknown; --list prints all IDs", options.only));
   GradeOptions order;
   order.seed = options.seed;
   order.only_task = options.tasks;
@@ -134,7 +135,7 @@ std::vector<Fate> fates_of(const SolutionOptions& options, const JudgingPlace& p
 }
 
 bool is_asked(const SolutionOptions& options, const JudgedLab& lab) {
-  const std::string name = short_name(lab);
+  const std::string name = short_name_of(lab.folder);
   if (!options.only.empty()) return lab_and_id(options.only).first == name;
   return options.names.empty() || std::any_of(options.names.begin(), options.names.end(),
                                               [&](const std::string& asked) { return &judged_lab(asked) == &lab; });
@@ -160,7 +161,7 @@ ExitCode try_generated_solutions(const SolutionOptions& options) {
     const auto start = std::chrono::steady_clock::now();
     std::string rows_file = options.rows;
     if (rows_file.empty()) {
-      rows_file = fmt::format("{}/{}.toml", scratch.path(), short_name(lab));
+      rows_file = fmt::format("{}/{}.toml", scratch.path(), short_name_of(lab.folder));
       write_rows(place, lab, rows_file);
     }
     const SolutionLab mutated = solution_lab(place, lab, kTrialFolder, load_solutions(rows_file).solutions);

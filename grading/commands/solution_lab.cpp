@@ -3,20 +3,17 @@
 #include <fmt/format.h>
 
 #include "common/api/errors.h"
+#include "common/base/lab_names.h"
 #include "common/base/subprocess.h"
 #include "common/base/text.h"
 
 namespace lab::grading {
 
-std::string short_name(const JudgedLab& lab) {
-  return lab.folder.substr(0, lab.folder.find('_'));
-}
-
 SolutionLab solution_lab(const JudgingPlace& place, const JudgedLab& lab, const char* programs,
                          std::vector<Solution> rows) {
   Rubric rubric = place.rubric(lab);
   BuildRecipe recipe = load_build_recipe(place.root(), place.build(), lab.folder, programs);
-  generated::LabMutants mutants = generated::lab_mutants(short_name(lab), recipe, rubric, rows);
+  generated::LabMutants mutants = generated::lab_mutants(short_name_of(lab.folder), recipe, rubric, rows);
   return {lab, std::move(rubric), std::move(recipe), std::move(rows), std::move(mutants)};
 }
 

@@ -9,9 +9,6 @@
 
 namespace lab::grading {
 
-/// "a9"
-std::string short_name(const JudgedLab& lab);
-
 /// A lab with a table of solutions, applied to its reference.
 struct SolutionLab {
   const JudgedLab& lab;

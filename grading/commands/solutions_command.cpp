@@ -6,6 +6,7 @@
 #include <set>
 
 #include "common/base/files.h"
+#include "common/base/lab_names.h"
 #include "common/checks/symptoms/symptom.h"
 #include "grading/commands/commands.h"
 #include "grading/commands/generated_solutions.h"
@@ -25,7 +26,7 @@ const std::vector<int> kQuickSizes = {4, 3};
 
 /// Reads a lab's table. Errors: UsageError: a row does not fit, or names a cause that no check has
 SolutionLab table_of(const JudgingPlace& place, const JudgedLab& lab, const char* programs) {
-  const std::string path = fmt::format("{}/grading/solutions/{}.toml", place.root(), short_name(lab));
+  const std::string path = fmt::format("{}/grading/solutions/{}.toml", place.root(), short_name_of(lab.folder));
   SolutionLab table = solution_lab(place, lab, programs, load_solutions(path).solutions);
   std::set<std::string> causes, checks;
   for (const std::string& id : symptom_ids()) causes.insert(id);
@@ -197,7 +198,9 @@ ExitCode try_solutions(const SolutionOptions& options) {
     num_tried += ids.size();
     num_not += try_lab(options, place, table, ids);
   }
-  if (!unknown.empty()) throw UsageError(fmt::format("solutions: there is no {}", fmt::join(unknown, " or ")));
+  if (!unknown.empty())
+    throw UsageError(
+        fmt::format("solutions: unknown: {}; expected a lab or a row, as in --list", fmt::join(unknown, " or ")));
   if (!options.list) fmt::print("{} solutions tried; {} not as required\n", num_tried, num_not);
   return num_not == 0 ? ExitCode::kAllMatch : ExitCode::kMismatch;
 }
@@ -216,7 +219,7 @@ void solutions_command(cli::App& app) {
   app.add_text("--result", options.result, "FILE", "judge one here, and leave its verdict as JSON");
   app.add_flag("--generated", options.generated, "those that are made by rule, of the labs that are named; none: all");
   app.add_integer("--sample", options.sample, {0, 1 << 20},
-                  "with --generated: try only so many of each lab, drawn by --seed");
+                  "with --generated: try this many of each lab, drawn by --seed");
   app.add_text("--only", options.only, "ID", "with --generated: one, such as a9:17");
   app.add_text("--rows", options.rows, "FILE", "with --generated and one lab: take them from this file, and make none");
   app.add_text("--task", options.tasks, "ID", "with --only and --result: judge this task alone");

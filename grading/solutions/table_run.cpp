@@ -172,10 +172,7 @@ std::vector<Verdict> TableRun::run(const std::vector<int>& ids) const {
     row.named = row.named || symptom == row.solution->symptom;
     row.failed.insert(table.case_of(run).name);
   };
-  // A row that names no task may be caught by any.
-  const auto is_own = [](const Row& row, const Case& one) {
-    return row.solution->task.empty() || one.task == row.task;
-  };
+  const auto is_own = [](const Row& row, const Case& one) { return one.task == row.task; };
   for (const int size : sizes) {
     std::vector<Row*> open;
     for (Row& row : tried) {
@@ -202,10 +199,7 @@ std::vector<Verdict> TableRun::run(const std::vector<int>& ids) const {
   std::map<int, std::string> lost;
   table.perform(
       all,
-      [&](const Row& row, const Case& one, int on) {
-        return is_among(wide, on) && row.may_lose.count(one.task) == 0 &&
-               (row.solution->right || !row.solution->task.empty());
-      },
+      [&](const Row& row, const Case& one, int on) { return is_among(wide, on) && row.may_lose.count(one.task) == 0; },
       Trial::Until::kWrong,
       [&](Row& row, const TrialRun& run, const std::string& why, const std::string&) {
         lost.emplace(row.id, fmt::format("{} lost marks{} ({}: {})", table.case_of(run).task,

@@ -109,8 +109,13 @@ std::optional<Symptom> find_symptom(const CaseEvidence& evidence) {
   return std::nullopt;
 }
 
+const Symptom kRightOnce = {
+    "right_once",
+    "it is right when it is called for the first time, not when it is called again with other data of the same sizes: "
+    "something lives on from call to call, such as a static variable or a buffer that is used again"};
+
 std::vector<std::string> symptom_ids() {
-  std::vector<std::string> ids;
+  std::vector<std::string> ids = {kRightOnce.id};
   for (const EndingKind& kind : kEndingKinds) ids.emplace_back(kind.id);
   for (const ResultKind& kind : kResultKinds) ids.emplace_back(kind.id);
   return ids;

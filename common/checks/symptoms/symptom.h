@@ -25,7 +25,10 @@ struct CaseEvidence {
 /// The most specific symptom that explains every wrong rank; nullopt: no known one does.
 std::optional<Symptom> find_symptom(const CaseEvidence& evidence);
 
-/// Every id that find_symptom() can return, except those of the cases' known_mistakes; for the README and the tests.
+/// The symptom of a case whose first call is right and a later one is not. No result of one call shows it.
+extern const Symptom kRightOnce;
+
+/// kRightOnce's, and every id that find_symptom() can return, except those of the cases' known_mistakes; for the README and the tests.
 std::vector<std::string> symptom_ids();
 
 }  // namespace lab

@@ -239,6 +239,11 @@ std::vector<WrongSolution> wrong_endings() {
            [expected](Communicator& comm, const CaseInputs&) {
              return expected({comm.rank(), comm.size(), 42});  // by the formula that made the inputs
            }},
+          {"right_once", sum_task(),
+           [](Communicator& comm, const CaseInputs& inputs) {
+             thread_local int num_calls = 0;
+             return in_place(summed(comm, x_of(inputs)) + num_calls++);
+           }},
           {"works_for_all", small_part,
            [](Communicator& comm, const CaseInputs& inputs) {
              const at::Tensor sum = at::zeros({12, 3}, at::kDouble);

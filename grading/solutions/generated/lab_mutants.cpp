@@ -66,7 +66,7 @@ LabMutants lab_mutants(const std::string& lab, const BuildRecipe& recipe, const 
   }
   if (!by_file.empty()) {
     const auto& [file, some] = *by_file.begin();
-    throw UsageError(fmt::format("{}: {} is no student file of {}", some.front().solution->place, file, recipe.lab));
+    throw UsageError(fmt::format("{}: {} is not a student file of {}", some.front().solution->place, file, recipe.lab));
   }
   return made;
 }
