@@ -1,5 +1,6 @@
 #include <array>
 
+#include "common/checks/checked_sizes.h"
 #include "common/checks/tests/small_lab.h"
 #include "common/testing/judged_case.h"
 #include "common/testing/message_of.h"
@@ -145,6 +146,21 @@ TEST_CASE("a constant or a scratch tensor may live on; what each call adds may n
   };
   CHECK(recorded({once}, {{once.task, trains}}, kRanks).judged(once, 42).passed());
   CHECK(of_training.at(0).size() == 1);
+}
+
+TEST_CASE("a case is called twice on the first number of ranks on which it runs, and once on the others") {
+  const CheckedSizes sizes{{4, 3}, {2}};
+  const auto calls_on = [&](const Case& test_case) {
+    std::vector<int> calls;
+    for (const int size : sizes.all()) calls.push_back(num_calls(sizes.on(test_case, size)));
+    return calls;
+  };
+  Case any, odd, training;
+  odd.skip_reason = [](int size) { return size % 2 == 0 ? "an even number of ranks" : ""; };
+  training.once = "a whole training";
+  CHECK(calls_on(any) == std::vector<int>{2, 1, 1});
+  CHECK(calls_on(odd) == std::vector<int>{2, 2, 1});  // on 4 it does not run
+  CHECK(calls_on(training) == std::vector<int>{1, 1, 1});
 }
 
 TEST_CASE("a second call that sends more than the first is too expensive") {

@@ -78,8 +78,7 @@ TEST_CASE_TEMPLATE("contract: model time of a chain in which every rank computes
   }
 }
 
-TEST_CASE_TEMPLATE("contract: in model time, ranks that agree or meet in a barrier go on with the last of them", World,
-                   LAB_ALL_WORLDS) {
+TEST_CASE_TEMPLATE("contract: in model time, ranks that agree go on with the last of them", World, LAB_ALL_WORLDS) {
   for (const int size : kSizes) {
     CAPTURE(size);
     const auto outcome = run_ranks(world_of<World>(size), [](Communicator& comm) {
