@@ -35,8 +35,8 @@ std::vector<Case> layer_cases_for(const SizesFor& sizes_for);
 /// one graph.
 std::vector<Case> unprinted_function_cases();
 
-/// What a run does not print: the functions as above; all on other sizes, with another learning rate and other steps than the
-/// handout's, for any number of ranks; and on sizes at which it shows what a rank holds.
+/// What a run does not print: the functions as above; all on other sizes, with another learning rate and other steps
+/// than the handout's, for any number of ranks; and on sizes at which it shows what a rank holds.
 std::vector<Case> unprinted_cases();
 
 /// All of them, the handout's first.

@@ -104,7 +104,8 @@ struct Case {
   /// What it may cost this rank; operations that no bound names must not happen, except those that only synchronise
   /// (barrier, agree). Empty: anything.
   CostBounds bounds;
-  /// What this rank may compute, in floating-point operations by the work meter (tensor/meters/work_meter.h); empty: anything.
+  /// What this rank may compute, in floating-point operations by the work meter (tensor/meters/work_meter.h); empty:
+  /// anything.
   std::function<ShareBound(const CasePlace&)> work;
   /// The most bytes of tensors made by the call that this rank may hold at a time; empty: any number. A second call may
   /// not add to what the first has left, in any case.

@@ -59,8 +59,8 @@ struct RecordedWorld {
   std::string timeline_of(const Case& test_case, std::uint64_t seed, int call) const;
 };
 
-/// Performs cases in a new world, each as often as it is called; the caller leaves out those that are skipped on its number of ranks. As for
-/// run_ranks(): forks from this process.
+/// Performs cases in a new world, each as often as it is called; the caller leaves out those that are skipped on its
+/// number of ranks. As for run_ranks(): forks from this process.
 /// Errors    UsageError: the system cannot create a process or a file
 RecordedWorld record_cases(const std::vector<Case>& cases, const CallTable& calls, const launch::WorldSpec& spec,
                            std::uint64_t seed);

@@ -18,9 +18,9 @@
 namespace lab::grading {
 
 /// Gives each rank of a world its inputs of one case after the other and keeps what it returns, with the costs that the
-/// relay has counted and what was seen of the rank's process. The caller leaves
-/// out those that are skipped on this number of ranks. Cases that a rank is not asked for are not sent to it; nor is the seed from which inputs and expected
-/// results follow: a task that expects one gets a random number, the same on every rank.
+/// relay has counted and what was seen of the rank's process. The caller leaves out those that are skipped on this number
+/// of ranks. Cases that a rank is not asked for are not sent to it; nor is the seed from which inputs and expected results
+/// follow: a task that expects one gets a random number, the same on every rank.
 class CaseHandout final : public comm::RelayWork {
  public:
   CaseHandout(std::vector<Case> cases, int num_ranks, std::uint64_t seed);

@@ -28,7 +28,8 @@ std::optional<Symptom> find_symptom(const CaseEvidence& evidence);
 /// The symptom of a case whose first call is right and a later one is not. No result of one call shows it.
 extern const Symptom kRightOnce;
 
-/// kRightOnce's, and every id that find_symptom() can return, except those of the cases' known_mistakes; for the README and the tests.
+/// kRightOnce's, and every id that find_symptom() can return, except those of the cases' known_mistakes; for tests and
+/// tables of solutions.
 std::vector<std::string> symptom_ids();
 
 }  // namespace lab

@@ -223,16 +223,14 @@ Explanation works_for_all(const CaseEvidence& evidence) {
 Explanation works_twice(const CaseEvidence& evidence) {
   if (!numbers_are_right(evidence) || !any_rank(evidence.over_budget, is_of_work)) return std::nullopt;
   return "the numbers are right, but a rank computes more than its part: something is computed twice, or for other "
-         "ranks, "
-         "or a gradient that is not asked for";
+         "ranks, or a gradient that is not asked for";
 }
 
 Explanation holds_for_all(const CaseEvidence& evidence) {
   if (!numbers_are_right(evidence) || !any_rank(evidence.over_budget, is_of_memory)) return std::nullopt;
   if (evidence.test_case.only_rank_zero)
-    return "the numbers are right, but more is held at a time than need be: the whole batch goes through at once, or "
-           "what "
-           "is done with is kept";
+    return "the numbers are right, but more is held at a time than necessary: the whole batch goes through at once, "
+           "or what is no longer needed is kept";
   return "the numbers are right, but the memory is not shared: a rank holds more than its part, perhaps whole tensors";
 }
 

@@ -66,8 +66,8 @@ std::map<std::string, Files> starters() {
   return all;
 }
 
-/// The right patches of grading/solutions, each with the reference's solution of the same tasks. What they did not change is a
-/// stub in both, as it is the reference's.
+/// The right patches of grading/solutions, each with the reference's solution of the same tasks. What they did not change
+/// is a stub in both, as it is the reference's.
 std::vector<IndependentPair> variants_and_references() {
   std::vector<IndependentPair> pairs;
   const std::string folder = source_dir() + "/grading/solutions";

@@ -30,8 +30,8 @@ struct CompiledSchemata {
   int rounds = 0;
 };
 
-/// Compiles all files with those of their mutants that are chosen, takes out those that the compiler refuses, and compiles again, until all
-/// files compile.
+/// Compiles all files with those of their mutants that are chosen, takes out those that the compiler refuses, and
+/// compiles again, until all files compile.
 /// Errors    UsageError: a file does not compile, and no mutant is to blame
 CompiledSchemata compile_schemata(const Sources& sources, const std::set<int>& chosen, const CompileFiles& compile);
 
