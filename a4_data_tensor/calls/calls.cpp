@@ -1,7 +1,5 @@
 #include "a4_data_tensor/calls/calls.h"
 
-#include <torch/csrc/autograd/autograd.h>
-
 #include "a4_data_tensor/accumulation.h"
 #include "a4_data_tensor/column_parallel.h"
 #include "a4_data_tensor/data_parallel.h"
@@ -60,7 +58,9 @@ TaskCall function_call(const std::function<at::Tensor(const at::Tensor& x, Colle
       outs.push_back(out);
       grads_out.push_back(results[prefix + "grad_out"]);
     }
-    if (!outs.empty()) torch::autograd::backward(outs, grads_out);
+    // One after the other: of several outputs in one call, a device's thread takes whichever it sees first, and ranks
+    // would call collectives in different orders.
+    for (std::size_t i = 0; i < outs.size(); ++i) outs[i].backward(grads_out[i]);
     for (const auto& [prefix, x] : leaves) {
       results[prefix + "x.grad"] = x.grad();
       results[prefix + "x"] = x.detach();

@@ -31,8 +31,8 @@ std::vector<Case> further_cases(const LabSizes& sizes);
 /// Of these, the layers: InputGrad, Bias, RowParallel, ColumnRow.
 std::vector<Case> layer_cases_for(const SizesFor& sizes_for);
 
-/// g by itself, which the layers use on a tensor of their own; f, the gather and g on random numbers, and each twice in
-/// one graph.
+/// g by itself, which the layers use on a tensor of their own; f, the gather and g on random numbers, and each called twice
+/// before they go backward.
 std::vector<Case> unprinted_function_cases();
 
 /// What a run does not print: the functions as above; all on other sizes, with another learning rate and other steps

@@ -158,7 +158,7 @@ const FunctionUnderTest kReduce = {"a4.row_parallel", "ReduceParallel",
                                    },
                                    all_reduces_of};
 
-/// The function on each of these, "first.x", "second.x" and so on, all in one graph; the names of the only one have no
+/// The function on each of these, "first.x", "second.x" and so on, backward from all at the end; the names of the only one have no
 /// such prefix.
 Case function_case(const FunctionUnderTest& function, const std::string& suffix,
                    const std::vector<FunctionData>& all_data) {

@@ -1,7 +1,6 @@
 #include "a9_collectives/calls/calls.h"
 
 #include <c10/core/GradMode.h>
-#include <torch/csrc/autograd/autograd.h>
 
 #include "a9_collectives/calls/catalogue.h"
 #include "a9_collectives/transformer_parallel_functions.h"
@@ -51,7 +50,7 @@ TensorMap design_call(Communicator& comm, const CaseInputs& inputs) {
           {"ulysses", ulysses_call(comm, inputs).at("out")}};
 }
 
-/// The functions, on one tensor each, "f.x", or in one graph on a second one as well, "second.f.x".
+/// The functions, on one tensor each, "f.x", or on a second one as well, "second.f.x"; backward from all at the end.
 TensorMap functions_alone(Communicator& comm, const CaseInputs& inputs) {
   TensorMap results, leaves;
   std::vector<at::Tensor> outs, grads_out;
@@ -70,7 +69,9 @@ TensorMap functions_alone(Communicator& comm, const CaseInputs& inputs) {
     run(prefix + "g", [&](const at::Tensor& x) { return reduce_parallel(x, comm); });
     run(prefix + "all_to_all", [&](const at::Tensor& x) { return all_to_all_parallel(x, 2, 1, comm); });
   }
-  torch::autograd::backward(outs, grads_out);
+  // One after the other: of several outputs in one call, a device's thread takes whichever it sees first, and ranks would
+  // call collectives in different orders.
+  for (std::size_t i = 0; i < outs.size(); ++i) outs[i].backward(grads_out[i]);
   for (const auto& [name, x] : leaves) {
     results[name + ".x"] = x.detach();
     results[name + ".x.grad"] = x.grad();

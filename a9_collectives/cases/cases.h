@@ -46,7 +46,7 @@ std::vector<Case> transformer_cases();
 /// Beyond the handout: gradients. ParallelFunctions on exact data, TensorParallelGrad, UlyssesGrad.
 std::vector<Case> transformer_gradient_cases();
 
-/// The functions twice in one graph, on tensors of different sizes, and on random numbers; not part of a run.
+/// The functions twice before they go backward, on tensors of different sizes, and on random numbers; not part of a run.
 std::vector<Case> unprinted_function_cases();
 
 }  // namespace lab::a9

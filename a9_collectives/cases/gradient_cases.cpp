@@ -91,7 +91,7 @@ struct Values {
   }
 };
 
-/// f, g and all_to_all_parallel(x, 2, 1) on tensors of each of these sizes, all in one graph.
+/// f, g and all_to_all_parallel(x, 2, 1) on tensors of each of these sizes, backward from all at the end.
 Case functions_case(const std::string& case_name, const std::vector<FunctionSizes>& all_sizes, const Values& values) {
   Case result;
   result.task = "a9.parallel_functions";
