@@ -391,6 +391,10 @@ std::optional<ExitCode> App::parse(int argc, const char* const* argv) {
       throw UsageError(
           fmt::format("expected the command {} before its options, got {} first", name, quoted(arguments[i - 1])));
     }
+    // CLI11 gives the program what follows a command's "--".
+    for (const CLI::Option* option : path[i - 1]->impl_->cli.get_options()) {
+      if (option->count() != 0) path.back()->impl_->refuse_extra(option->get_name());
+    }
   }
   path.back()->impl_->arguments = arguments;
   path.back()->finish_common_options();

@@ -50,7 +50,7 @@ bool is_right(const TomlTable& table) {
 Solution read_solution(const TomlTable& table) {
   table.require_known({"name",   "task",  "also",     "checks", "symptom", "header",  "sentence",
                        "rule",   "what",  "file",     "part",   "at",      "replace", "with",
-                       "change", "patch", "expected", "alone",  "judge",   "nightly"});
+                       "change", "patch", "expected", "alone",  "judge",   "nightly", "says"});
   Solution one;
   one.place = table.place();
   one.name = table.string("name", "");
@@ -58,6 +58,7 @@ Solution read_solution(const TomlTable& table) {
   one.also = table.strings("also");
   one.checks = table.strings("checks");
   one.symptom = table.string("symptom", "");
+  one.says = table.string("says", "");
   one.header = table.string("header", "");
   one.sentence = table.string("sentence", "");
   one.rule = table.string("rule", "");
@@ -78,7 +79,7 @@ Solution read_solution(const TomlTable& table) {
     throw UsageError(one.place + ": expected the task that a patch must cost its marks, got none");
   if (one.header.empty() != one.sentence.empty())
     throw UsageError(one.place + ": expected both `header` and `sentence`, or neither");
-  if (one.right && !(one.symptom.empty() && one.checks.empty() && one.also.empty() && one.sentence.empty()))
+  if (one.right && !(one.symptom.empty() && one.says.empty() && one.checks.empty() && one.also.empty() && one.sentence.empty()))
     throw UsageError(one.place + ": expected a right solution to lose nothing");
   return one;
 }

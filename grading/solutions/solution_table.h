@@ -20,7 +20,8 @@ struct Solution {
   std::string name;                 ///< "mean_for_sum"; empty: its place says which
   std::string task;                 ///< that must lose marks; empty: the one between whose markers it changes something
   std::vector<std::string> also;    ///< further tasks that may lose marks although they do not need `task`
-  std::vector<std::string> checks;  ///< the checks of `task` that must fail, and no others; empty: any
+  std::vector<std::string> checks;  ///< the checks of `task` that must be among those that fail; empty: any
+  std::string says;                 ///< a part of the reason that one of the failed checks must give; empty: any
   std::string symptom;              ///< id of the likely cause that must be named; empty: any or none
   std::string header, sentence;     ///< of the contract that it breaks; empty: of none
   std::string rule;                 ///< what kind of mistake, where a rule has made it

@@ -30,6 +30,12 @@ bool has_symptom(const TaskOutcome& task, const std::string& id) {
                      [&](const CaseVerdict& check) { return check.symptom.id == id; });
 }
 
+bool is_said(const TaskOutcome& task, const std::string& text) {
+  return std::any_of(task.checks.begin(), task.checks.end(), [&](const CaseVerdict& check) {
+    return !check.is_fine() && one_line(check.reason).find(text) != std::string::npos;
+  });
+}
+
 bool contains(const std::vector<std::string>& texts, const std::string& text) {
   return std::find(texts.begin(), texts.end(), text) != texts.end();
 }
@@ -68,9 +74,15 @@ Verdict solution_verdict(const Solution& solution, const Rubric& rubric, const L
     const CaseVerdict* check = first_failed(loser);
     complaints.push_back(fmt::format("{} lost marks, too ({})", task, check == nullptr ? loser.reason : check->reason));
   }
-  if (!solution.checks.empty() && target != outcome.tasks.end() && failed_checks(target->second) != solution.checks)
-    complaints.push_back(fmt::format("expected {} to fail, got {}", fmt::join(solution.checks, " "),
-                                     fmt::join(failed_checks(target->second), " ")));
+  if (target != outcome.tasks.end()) {
+    const std::vector<std::string> failed = failed_checks(target->second);
+    for (const std::string& check : solution.checks) {
+      if (!contains(failed, check))
+        complaints.push_back(fmt::format("expected {} to fail, got {}", check, fmt::join(failed, " ")));
+    }
+  }
+  if (!solution.says.empty() && target != outcome.tasks.end() && !is_said(target->second, solution.says))
+    complaints.push_back(fmt::format("expected a check to say '{}', got '{}'", solution.says, verdict.found));
   if (!solution.symptom.empty() && target != outcome.tasks.end() && !has_symptom(target->second, solution.symptom))
     complaints.push_back(fmt::format("expected the symptom {}, got {}", solution.symptom,
                                      verdict.symptom.empty() ? "none" : verdict.symptom));

@@ -61,16 +61,30 @@ TEST_CASE("a wrong solution that stands alone costs no other task, not even one 
   CHECK_FALSE(solution_verdict(alone, rubric, with_failed({"x.a", "x.b"})).as_required);
 }
 
-TEST_CASE("a wrong solution that names checks must fail those and no others") {
+TEST_CASE("a wrong solution that names checks must fail those") {
   const Rubric rubric = rubric_of_three();
   LabOutcome outcome = with_failed({"x.a"});
   outcome.tasks["x.a"].checks.push_back({"Other", Worth::kPassed});
   Solution solution = solution_of("x.a");
   solution.checks = {"Check"};
   CHECK(solution_verdict(solution, rubric, outcome).as_required);
+  outcome.tasks["x.a"].checks.push_back({"Third", Worth::kFailed, "sends 3 bytes"});
+  CHECK(solution_verdict(solution, rubric, outcome).as_required);
   solution.checks = {"Check", "Other"};
   CHECK_FALSE(solution_verdict(solution, rubric, outcome).as_required);
   solution.checks = {"Other"};
+  CHECK_FALSE(solution_verdict(solution, rubric, outcome).as_required);
+}
+
+TEST_CASE("a wrong solution that names what is said must have it said by a check that fails") {
+  const Rubric rubric = rubric_of_three();
+  LabOutcome outcome = with_failed({"x.a"});
+  outcome.tasks["x.a"].checks.push_back({"Other", Worth::kTooExpensive, "sends 3 bytes"});
+  outcome.tasks["x.a"].checks.push_back({"Passes", Worth::kPassed, "sends 4 bytes"});
+  Solution solution = solution_of("x.a");
+  solution.says = "sends 3";
+  CHECK(solution_verdict(solution, rubric, outcome).as_required);
+  solution.says = "sends 4";
   CHECK_FALSE(solution_verdict(solution, rubric, outcome).as_required);
 }
 

@@ -113,7 +113,12 @@ TEST_CASE("table run: the checks that a row names must fail, and a right row mus
   one.checks = {"First"};
   CHECK(lab.verdict(one).as_required);
   one.checks = {"First", "Other"};
-  CHECK(lab.verdict(one).complaint == "expected First Other to fail, got First");
+  CHECK(lab.verdict(one).complaint == "expected Other to fail, got First");
+  one.checks.clear();
+  one.says = "wrong";
+  CHECK(lab.verdict(one).as_required);
+  one.says = "bytes";
+  CHECK(lab.verdict(one).complaint.find("expected a check to say 'bytes', got 'First on 3 ranks: ") == 0);
   Solution right;
   right.right = true;
   CHECK(lab.verdict(right).as_required);
