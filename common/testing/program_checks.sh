@@ -22,7 +22,7 @@ skip() { echo "skipped: $1"; }
 # run COMMAND...: leaves $scratch/out, $scratch/err and $code. Only what hangs takes ten minutes, however busy the machine.
 run() {
   code=0
-  timeout 600 "$@" >"$scratch/out" 2>"$scratch/err" </dev/null || code=$?
+  timeout --kill-after 10 600 "$@" >"$scratch/out" 2>"$scratch/err" </dev/null || code=$?
 }
 
 # accepts WHAT LAB NPROC: the last run ended with 0 and printed exactly the lab's lines.

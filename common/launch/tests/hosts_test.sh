@@ -28,6 +28,7 @@ launch() {
 
 every_lab_is_right
 a_failed_rank_ends_the_run
+a_stopped_rank_ends_the_run
 
 # A host's ranks share memory with each other only.
 launch "${labs[0]}" --transport shm

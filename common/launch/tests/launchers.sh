@@ -60,9 +60,14 @@ launch_and_signal() {
 # ends_with_cause WHAT PATTERN: the last launch ended by itself, with a code that is not 0, said why, and left no rank.
 ends_with_cause() {
   verdict "$([[ $code != 0 && $code != 124 ]]; echo $?)" "$1: ends with code $code, expected neither 0 nor 124 (timed out)"
-  verdict "$(grep -qE -- "$2" "$scratch/err"; echo $?)" "$1: the cause is named"
+  verdict "$(grep -qE -- "$2" "$scratch/err" "$scratch/out"; echo $?)" "$1: the cause is named"
   for _ in $(seq 100); do [[ $(rank_processes) ]] || break; sleep 0.1; done
   verdict "$([[ ! $(rank_processes) ]]; echo $?)" "$1: no rank is left"
+}
+
+a_stopped_rank_ends_the_run() {
+  launch_and_signal STOP 'Tensors match' "${labs[0]}" --repeat 1000000 --quiet --timeout 2
+  ends_with_cause "rank 2 stopped" 'timed out after 2 s: rank [0-3] (is inside|waits to)'
 }
 
 a_failed_rank_ends_the_run() {
@@ -72,8 +77,6 @@ a_failed_rank_ends_the_run() {
     launch_and_signal KILL 'Tensors match' "$lab" --repeat 1000000 --quiet "${options[@]}"
     ends_with_cause "$lab, rank 2 killed" "rank 2 failed: its connection closed|$names_killed"
   done
-  launch_and_signal STOP 'Tensors match' "${labs[0]}" --repeat 1000000 --quiet --timeout 2
-  ends_with_cause "rank 2 stopped" 'timed out after 2 s: rank [0-3] (is inside|waits to)'
   launch "${labs[0]}" --no-such-option
   ends_with_cause "a wrong option" "error: unknown option '--no-such-option'"
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every lab under MPICH's mpirun; failures.
+# Every lab under MPICH's mpirun; failures, but no stopped rank: mpirun waits until it goes on.
 source "$(dirname -- "$(readlink -f -- "$0")")/launchers.sh"
 mpirun=(mpiexec.hydra)
 launcher mpirun || { skip "mpiexec.hydra is not installed or does not start programs here"; exit 77; }

@@ -8,6 +8,7 @@ launch() { run "${mpirun[@]}" -n 4 "$bin/$1" "${@:2}"; }
 
 every_lab_is_right
 a_failed_rank_ends_the_run
+a_stopped_rank_ends_the_run
 run "${mpirun[@]}" --tag-output --timestamp-output -n 4 "$bin/${labs[0]}"
 accepts "labels and time stamps" "${labs[0]}" 4
 finish

@@ -51,6 +51,7 @@ done
 (cd "$scratch" && sbatch --wait --output "$scratch/err" "$tree/${labs[0]}/run.sh" >/dev/null) || code=$?
 ends_with_cause "from elsewhere" "^run.sh: .* is not there: submit from the project's root"
 a_failed_rank_ends_the_run
+a_stopped_rank_ends_the_run
 
 # srun_ends_with CODE RANKS: the code of a run whose ranks do this.
 srun_ends_with() {

@@ -14,6 +14,7 @@ launch() {
 
 every_lab_is_right
 a_failed_rank_ends_the_run
+a_stopped_rank_ends_the_run
 
 # Restarted after a rank was killed; each attempt's lines are in files of its own.
 torchrun=(torchrun --no_python --max_restarts 1 --log_dir "$scratch/logs" --redirects 0:1,1:1,2:1,3:1 --tee 9:1)
