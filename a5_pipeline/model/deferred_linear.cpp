@@ -36,6 +36,7 @@ at::Tensor deferred_linear(const at::Tensor& x, const at::Tensor& weight, std::v
 
 void add_deferred_gradients(const std::vector<DeferredGradient>& deferred) {
   const c10::NoGradGuard no_grad;
+  // A weight's first gradient becomes its sum, to which those of later micro-batches are added in order.
   for (const DeferredGradient& one : deferred) {
     const at::Tensor gradient = weight_gradient(one.x, one.grad_out);
     at::Tensor& grad = at::Tensor(one.weight).mutable_grad();

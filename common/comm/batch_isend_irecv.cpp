@@ -9,6 +9,7 @@ BatchIsendIrecv::~BatchIsendIrecv() {
 }
 
 void BatchIsendIrecv::wait() {
+  // The members meet at the model time of the latest of them.
   for (const auto& pending : pending_) {
     transport_.wait(*pending);
     latest_model_time_ = std::max(latest_model_time_, pending->peer_model_posted);

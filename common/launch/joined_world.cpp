@@ -36,6 +36,7 @@ std::vector<RankOutcome> gather(Communicator& comm, const RankOutcome& own) {
     return {};
   }
   std::vector<RankOutcome> all;
+  // Rank 0 takes each rank's length first, then as many bytes of its outcome.
   for (int rank = 1; rank < comm.size(); ++rank) {
     const at::Tensor length = at::zeros({1}, at::kLong);
     p2p.recv(length, rank);

@@ -41,6 +41,7 @@ TensorMap backward(const ShardFunction& module, WidthShard x, const at::Tensor& 
   // Another shape, or a missing graph, shows in the results.
   if (out.columns.requires_grad() && out.columns.sizes() == grad_out.sizes()) out.columns.backward(grad_out);
   results["x.grad"] = leaf.grad();
+  // Each rank has its columns' part of a weight's gradient: the sum is the whole picture's.
   for (const auto& [name, part] : leaves.gradients()) results[name] = comm.collectives().all_reduce(part.contiguous());
   return results;
 }

@@ -58,6 +58,7 @@ Lifeline::Lifeline(gloo::rendezvous::Context& context, double timeout_seconds, E
     probes_.push_back(context_.createUnboundBuffer(&probe_memory_[index], 1));
     outgoing_buffers_.push_back(context_.createUnboundBuffer(outgoing_.data(), outgoing_.size()));
     if (peer == context_.rank) continue;
+    // A peer writes here only when a rank has failed; the probe shows when its connection closes.
     record_buffer_->recv(peer, kSentinelSlot, index * sizeof(Record), sizeof(Record));
     probes_[index]->recv(peer, kProbeSlot, 0, 1);
   }
@@ -168,6 +169,7 @@ void Lifeline::send_records(const Record& record) {
     } catch (const gloo::Exception&) {  // that peer is gone
     }
   }
+  // The process may end only once each peer has been told why, or does not answer in time.
   for (std::size_t peer = 0; peer < sent.size(); ++peer) {
     if (sent[peer]) wait_a_little(*outgoing_buffers_[peer]);
   }
@@ -249,6 +251,7 @@ int Lifeline::find_lost_peer() {
 void Lifeline::keep_time() {
   std::unique_lock<std::mutex> lock(mutex_);
   double last = monotonic_seconds();
+  // Each tick looks whether the rank has waited for longer than its time-out.
   while (!changed_.wait_for(lock, kTick, [this] { return stopping_; })) {
     const double now = monotonic_seconds();
     tick(lock, now - last);

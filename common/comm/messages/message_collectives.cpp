@@ -12,6 +12,7 @@ namespace {
 at::Tensor pairwise_sum(BatchIsendIrecv& step, const std::vector<at::Tensor>& chunks, const Group& group) {
   const int self = group.rank;
   std::vector<at::Tensor> parts(chunks.size());
+  // In each turn a member sends the chunk that another member sums, and receives one of those that it sums itself.
   for (int distance = 1; distance < group.size(); ++distance) {
     const int dst = (self + distance) % group.size();
     const int src = (self - distance + group.size()) % group.size();
@@ -22,6 +23,7 @@ at::Tensor pairwise_sum(BatchIsendIrecv& step, const std::vector<at::Tensor>& ch
   step.wait();
   parts[static_cast<std::size_t>(self)] = chunks[static_cast<std::size_t>(self)];
   at::Tensor sum = parts[0].clone();
+  // The parts are added in rank order, whatever the order in which they arrived.
   for (std::size_t member = 1; member < parts.size(); ++member) sum.add_(parts[member]);
   return sum;
 }
@@ -29,6 +31,7 @@ at::Tensor pairwise_sum(BatchIsendIrecv& step, const std::vector<at::Tensor>& ch
 /// parts[r] is member r's own part; afterwards every member has all of them.
 void pairwise_gather(BatchIsendIrecv& step, const std::vector<at::Tensor>& parts, const Group& group) {
   const int self = group.rank;
+  // Each member sends its part to all others, its right neighbour first, and waits for all of theirs at once.
   for (int distance = 1; distance < group.size(); ++distance) {
     const int dst = (self + distance) % group.size();
     const int src = (self - distance + group.size()) % group.size();
@@ -51,6 +54,7 @@ void MessageCollectives::broadcast(const at::Tensor& tensor, int src_rank, const
     step.recv(tensor, (virtual_rank - bit + src_rank) % size);
     step.wait();
   }
+  // A member that has the tensor serves the farthest first, so that the number of members that have it doubles.
   for (bit /= 2; bit >= 1; bit /= 2) {
     if (virtual_rank + bit >= size) continue;
     step.send(tensor, (virtual_rank + bit + src_rank) % size);
@@ -86,6 +90,7 @@ void MessageCollectives::barrier(const Group& group) {
   BatchIsendIrecv step(transport_, group, "barrier", SourceLine::current());
   const at::Tensor nothing = at::empty({0}, at::kByte);
   const int size = group.size();
+  // After the step with distance d, a member has heard, directly or not, from the 2d - 1 members before it.
   for (int distance = 1; distance < size; distance *= 2) {
     step.send(nothing, (group.rank + distance) % size);
     step.recv(nothing, (group.rank - distance + size) % size);
@@ -97,6 +102,7 @@ void MessageCollectives::all_to_all(const std::vector<at::Tensor>& parts, const 
                                     const Group& group, SourceLine where) {
   BatchIsendIrecv step(transport_, group, "all_to_all", where);
   const int size = group.size();
+  // All parts are posted before the first is waited for.
   for (int distance = 1; distance < size; ++distance) {
     const int dst = (group.rank + distance) % size;
     const int src = (group.rank - distance + size) % size;

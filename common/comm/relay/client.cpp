@@ -173,6 +173,7 @@ class RelayTransport final : public Transport {
   }
 
   void send(const char* bytes, std::size_t count) {
+    // The kernel may take a part of the bytes only.
     while (count > 0) {
       const ssize_t sent = ::send(socket_.get(), bytes, count, MSG_NOSIGNAL);
       if (sent < 0 && errno == EINTR) continue;
@@ -185,6 +186,7 @@ class RelayTransport final : public Transport {
   RelayFrameReader::Received ask(const RelayFrame& request, const std::string& payload = {}) {
     keep(request, payload.data());
     flush();
+    // Until the answer comes, the relay may ask for payloads of this rank that other ranks have received.
     for (;;) {
       if (auto answer = reader_.next()) {
         if (answer->frame.kind == RelayFrame::Kind::kPull) {

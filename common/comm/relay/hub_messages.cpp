@@ -81,6 +81,7 @@ void RelayWorld::Hub::deliver(const Match& match) {
 }
 
 void RelayWorld::Hub::ask_for_payloads(double now) {
+  // A payload is fetched from its sender only when its message is due.
   for (Pull& pull : pulls_) {
     const auto& source = static_cast<const Relayed&>(*pull.match.source);
     if (pull.asked || now < pull.at_seconds || at(source.owner).relay_end.get() < 0) continue;

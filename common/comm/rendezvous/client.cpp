@@ -39,6 +39,7 @@ RendezvousClient::RendezvousClient(const RendezvousPlace& place, const Arrival& 
   const double seconds = own.timeout_ms / 1000.0;
   const std::vector<SocketAddress> addresses = addresses_of(place, deadline);
   int last_error = 0;
+  // Rank 0 may start later than this rank, and have several addresses: all are tried until the deadline.
   for (int tries = 0;; ++tries) {
     for (const SocketAddress& address : addresses) {
       const Time give_up = std::min(deadline, std::chrono::steady_clock::now() + kForOneAddress);

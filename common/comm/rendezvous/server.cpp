@@ -44,6 +44,7 @@ class RendezvousServer::Loop {
   }
 
   void run() {
+    // The server takes arrivals, and sends each its answer, until all ranks have one or the deadline has passed.
     while (!finished(now())) {
       const std::vector<pollfd> ready = wait();
       for (const pollfd& entry : ready) {

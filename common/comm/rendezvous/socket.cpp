@@ -223,6 +223,7 @@ int connect_to(const SocketAddress& address, Deadline deadline, UniqueFd& fd) {
 
 bool wait_for(int fd, short events, Deadline deadline) {
   pollfd entry = {fd, events, 0};
+  // A signal ends poll() early, which is then called again with the time that is left.
   while (true) {
     const int found = ::poll(&entry, 1, milliseconds_until(deadline));
     if (found > 0) return true;
@@ -232,6 +233,7 @@ bool wait_for(int fd, short events, Deadline deadline) {
 }
 
 int send_all(int fd, std::string_view bytes, Deadline deadline) {
+  // A full socket buffer is waited for, up to the deadline.
   while (!bytes.empty()) {
     const ssize_t num_sent = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (num_sent >= 0) {

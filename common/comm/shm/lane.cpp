@@ -150,6 +150,7 @@ class LaneOverMemory final : public NearLane {
 
   void help() {
     std::unique_lock<std::mutex> lock(mutex_);
+    // While the rank itself is at work elsewhere, this thread moves its messages on.
     for (;;) {
       changed_.wait(lock, [this] { return attends_ || stops_; });
       if (stops_) return;

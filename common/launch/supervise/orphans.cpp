@@ -60,6 +60,7 @@ Orphans::~Orphans() {
 }
 
 void Orphans::kill_all() {
+  // The children of a killed process become children of this one: until there are no more.
   for (bool killed = true; killed;) {
     killed = false;
     for (const pid_t pid : children()) {

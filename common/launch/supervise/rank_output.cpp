@@ -70,6 +70,7 @@ void RankOutput::finish() {
 void RankOutput::copy_all() {
   std::vector<pollfd> sources;
   for (const Stream& stream : streams_) sources.push_back({stream.from.get(), POLLIN, 0});
+  // Each stream is read until its last writer has closed it, whichever rank that is.
   for (std::size_t num_open = sources.size(); num_open > 0;) {
     if (::poll(sources.data(), sources.size(), -1) < 0 && errno != EINTR) return;
     for (std::size_t i = 0; i < sources.size(); ++i) {

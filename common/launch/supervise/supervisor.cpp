@@ -303,6 +303,7 @@ SuperviseResult Supervisor::supervise(comm::EventFile* events) {
   State& state = *state_;
   state.end_of_time = after(state.options.timeout_seconds);
   state.last_turn = state.last_move = Clock::now();
+  // A turn takes what has ended since the last one, then decides whether the others may go on, until none is alive.
   while (true) {
     state.skip_suspension();
     state.obey_signals(events);

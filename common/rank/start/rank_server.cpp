@@ -88,6 +88,7 @@ void become(int control, const Received& received, RankFilter& filter) {
 
 /// Waits for the next order, and meanwhile tells the judge of ranks that have ended.
 Received next_order(int control, const sigset_t& while_waiting, std::map<pid_t, std::int32_t>& rank_of) {
+  // A child that ends interrupts the wait for an order: it is reported, and the wait goes on.
   for (;;) {
     int status = 0;
     for (pid_t child = 0; (child = ::waitpid(-1, &status, WNOHANG)) > 0; rank_of.erase(child)) {
