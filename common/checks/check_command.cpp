@@ -56,7 +56,8 @@ struct CheckOptions {
   int num_ranks = 0;  ///< on so many alone; 0: on all sizes
   std::uint64_t seed = 0;
   int num_shaken = 0;
-  std::string name, json_file, junit_file;
+  std::vector<std::string> names;  ///< of tasks and cases, in the order of the report; none: all
+  std::string json_file, junit_file;
   std::string score_file, figures_file;  ///< of the reference: to compare with, to write
 };
 
@@ -173,13 +174,25 @@ std::string score_of(const TaskOutcome& task, const FiguresByCase& reference, co
   return score_text(task, at_default ? reference : FiguresByCase());
 }
 
+/// In the order of the names, each once.
+std::vector<Case> chosen_cases(const std::vector<Case>& all, const std::vector<std::string>& names) {
+  std::vector<Case> chosen;
+  for (const std::string& name : names) {
+    for (Case& test_case : named_cases(all, name, "check")) {
+      const auto is_same = [&](const Case& other) { return other.name == test_case.name; };
+      if (std::none_of(chosen.begin(), chosen.end(), is_same)) chosen.push_back(std::move(test_case));
+    }
+  }
+  return chosen;
+}
+
 ExitCode check_tasks(const LabProgram& program, const CheckOptions& options) {
   use_threads(1);  // there must be no thread pool before a fork
   for (const int size : sizes_of(program, options)) {
     if (program.validate) program.validate(size);
   }
   const std::vector<Case> all = program.cases();
-  const std::vector<Case> cases = options.name.empty() ? all : named_cases(all, options.name, "check");
+  const std::vector<Case> cases = options.names.empty() ? all : chosen_cases(all, options.names);
   for (const std::string& file : {options.json_file, options.junit_file}) {
     if (!file.empty()) AtomicFile{file};  // cannot be written: reported before the run
   }
@@ -219,7 +232,7 @@ void check_command(cli::App& app, const LabProgram& program) {
   auto& options = app.own(CheckOptions());
   options.world = usual_world(program);
   options.seed = program.defaults.seed;
-  app.add_argument("[TASK]", options.name, "a task, or one of its cases; none: all");
+  app.add_argument("[TASK]...", options.names, "tasks, or cases of them; none: all");
   app.add_integer(
       "--nproc", options.num_ranks, {1, 4096},
       fmt::format("ranks to start; without it {}, one after the other", fmt::join(program.sizes.all(), " ")));

@@ -112,9 +112,9 @@ std::vector<std::string> wait_for_save(const CourseTree& tree, const std::vector
 ExitCode watch(const std::string& root, const std::string& name, int seconds) {
   const CourseTree tree = CourseTree::load(root);
   std::vector<const Rubric*> labs;
-  const std::vector<PlannedCheck> plans =
-      plan_checks(tree, name.empty() ? std::vector<std::string>() : std::vector{name});
-  for (const PlannedCheck& plan : plans) labs.push_back(plan.lab);
+  for (const PlannedCheck& plan : plan_checks(tree, name.empty() ? std::vector<std::string>() : std::vector{name}))
+    labs.push_back(plan.lab);
+  const bool is_task = !name.empty() && tree.find_lab(name) == nullptr;
   FileTimes known = file_times(tree, labs);
   fmt::print("lab: watching {}: save a file in student/ and it is checked; Ctrl-C ends this\n",
              name.empty() ? "all labs" : name);
@@ -128,8 +128,8 @@ ExitCode watch(const std::string& root, const std::string& name, int seconds) {
     ProcessSpec check;
     check.argv = {tree.root() + "/lab", "--no-install", "check"};
     check.capture = false;
-    if (!plans.front().tasks.empty()) {
-      check.argv.push_back(plans.front().tasks.front());
+    if (is_task) {
+      check.argv.push_back(name);
     } else {
       for (const TaskOfLab& task : tasks_of_files(tree, changed)) check.argv.push_back(task.task->id);
     }

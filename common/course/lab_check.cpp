@@ -30,22 +30,21 @@ std::string began_in(const std::string& folder) {
 
 std::vector<PlannedCheck> plan_checks(const CourseTree& tree, const std::vector<std::string>& names) {
   std::set<const Rubric*> whole;
-  std::vector<TaskOfLab> tasks;
+  std::set<std::string> tasks;
   for (const std::string& name : names) {
     if (const Rubric* lab = tree.find_lab(name)) {
       whole.insert(lab);
     } else {
-      tasks.push_back(tree.task_named(name));
+      tasks.insert(tree.task_named(name).task->id);
     }
   }
   std::vector<PlannedCheck> plans;
   for (const Rubric& lab : tree.labs()) {
     PlannedCheck plan{&lab, {}};
-    for (const TaskOfLab& task : tasks) {
-      if (task.lab == &lab) plan.tasks.push_back(task.task->id);
+    for (const RubricTask& task : lab.tasks) {
+      if (names.empty() || whole.count(&lab) != 0 || tasks.count(task.id) != 0) plan.tasks.push_back(task.id);
     }
-    if (names.empty() || whole.count(&lab) != 0) plan.tasks.clear();
-    if (names.empty() || whole.count(&lab) != 0 || !plan.tasks.empty()) plans.push_back(plan);
+    if (!plan.tasks.empty()) plans.push_back(plan);
   }
   return plans;
 }
@@ -125,10 +124,11 @@ int LabChecks::run_check(const std::vector<std::string>& command) const {
   return exit_code_of_status(status);
 }
 
-int LabChecks::check_program(const std::string& lab, const std::string& task) {
+int LabChecks::check_program(const PlannedCheck& plan) {
+  const std::string& lab = plan.lab->lab;
   const std::string results = results_of(lab);
   std::vector<std::string> command = {tree_.root() + "/build/release/bin/" + lab, "check"};
-  if (!task.empty()) command.push_back(task);
+  command.insert(command.end(), plan.tasks.begin(), plan.tasks.end());
   command.insert(command.end(), {"--json", results + ".json"});
   command.insert(command.end(), options_.of_check.begin(), options_.of_check.end());
   if (options_.score) command.insert(command.end(), {"--score", tree_.root() + "/" + lab + "/reference_figures.json"});
@@ -139,8 +139,7 @@ int LabChecks::check_program(const std::string& lab, const std::string& task) {
     record(results + ".json");
   } else {
     for (const char* kind : {".json", ".xml"}) fs::remove(results + kind, missing);
-    const std::string of_task = task.empty() ? "" : " of " + task;
-    note_problem(lab, fmt::format("the check{} ended with exit code {}, without results: see the log", of_task, code));
+    note_problem(lab, fmt::format("the check ended with exit code {}, without results: see the log", code));
   }
   return code;
 }
@@ -161,20 +160,13 @@ int LabChecks::check(PlannedCheck plan) {
   if (!audit.refused.empty()) {
     note_problem(lab, "the grading would refuse a file: see what the check has printed");
     first = 1;
-    if (plan.tasks.empty()) {
-      for (const RubricTask& task : plan.lab->tasks) plan.tasks.push_back(task.id);
-    }
     for (const TaskOfLab& task : tasks_of_files(tree_, {audit.refused.begin(), audit.refused.end()}))
       plan.tasks.erase(std::remove(plan.tasks.begin(), plan.tasks.end(), task.task->id), plan.tasks.end());
     fmt::print(stderr, "lab: not checked, since nothing in it would count: {}\n", fmt::join(audit.refused, " "));
     if (plan.tasks.empty()) return first;
   }
-  if (plan.tasks.empty()) plan.tasks.emplace_back();
-  for (const std::string& task : plan.tasks) {
-    const int code = check_program(lab, task);
-    if (first == 0) first = code;
-  }
-  return first;
+  const int code = check_program(plan);
+  return first == 0 ? code : first;
 }
 
 }  // namespace lab

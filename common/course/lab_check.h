@@ -11,7 +11,7 @@ namespace lab {
 /// What to check of a lab.
 struct PlannedCheck {
   const Rubric* lab = nullptr;
-  std::vector<std::string> tasks;  ///< their ids; none: the lab as a whole
+  std::vector<std::string> tasks;  ///< their ids, in the order of the rubric: each after those that it needs
 };
 
 /// Of tasks and labs, by their names; none: all labs. In the order of the labs.
@@ -51,7 +51,7 @@ class LabChecks {
  private:
   std::string results_of(const std::string& lab);
   void note_problem(const std::string& lab, const std::string& what);
-  int check_program(const std::string& lab, const std::string& task);
+  int check_program(const PlannedCheck& plan);
   int run_check(const std::vector<std::string>& command) const;
   void record(const std::string& file) const;
 
