@@ -8,7 +8,6 @@
 #include "common/api/tensor_map.h"
 #include "optC_model_parallel/model/data/batches.h"
 #include "optC_model_parallel/model/data/images.h"
-#include "optC_model_parallel/model/training/learner.h"
 
 namespace lab::optc {
 
@@ -40,9 +39,6 @@ class Strategy {
   virtual TensorMap state() const = 0;
   /// Errors    UsageError: not a state of this strategy
   virtual void load_state(const TensorMap& state) = 0;
-
-  /// Sets the function called before each update of this rank's tensors.
-  virtual void watch(Learner::BeforeStep before_step) = 0;
 };
 
 }  // namespace lab::optc

@@ -16,14 +16,12 @@
 #include "common/tensor/compute_threads.h"
 #include "optC_model_parallel/commands/commands.h"
 #include "optC_model_parallel/commands/curves.h"
-#include "optC_model_parallel/commands/float32_checks.h"
 #include "optC_model_parallel/commands/lab_options.h"
 #include "optC_model_parallel/commands/references.h"
 #include "optC_model_parallel/commands/training_comparison.h"
 #include "optC_model_parallel/commands/training_progress.h"
 #include "optC_model_parallel/commands/training_run.h"
 #include "optC_model_parallel/model/parallel/parallel_strategies.h"
-#include "optC_model_parallel/model/training/doubles.h"
 #include "optC_model_parallel/model/training/training_loop.h"
 #include "optC_model_parallel/model/training/training_record.h"
 
@@ -36,10 +34,6 @@ struct ComparedRun {
   TrainingRecord parallel;        ///< from the rank that knows the losses; no parameters
   TrainingRecord reference;       ///< likewise
   std::vector<double> distances;  ///< after each epoch: ||parallel - reference|| / ||reference||, over all tensors
-  /// In float32: whether each rank found its steps and predictions right, and the largest relative distance of one of
-  /// its gradients from float64's. In float64: true and 0.
-  bool steps_are_right = true;
-  double gradient_distance = 0;
 };
 
 void put_curves(const std::string& prefix, TrainingRecord record, TensorMap& tensors) {
@@ -84,12 +78,8 @@ TensorMap train_all(const std::vector<TrainingRun>& runs, const LabOptions& opti
     TrainingProgress progress(run.name, run.training.num_epochs * data.train.size(), !speaks);
     TrainingEvents events;
     events.on_step = [&](std::int64_t num_images, double loss) { progress.step(num_images, loss); };
-    Float32Checks checks(run, data, *strategy, comm, events);
     const TrainingRecord record = run_training(run.training, data, *strategy, nullptr, events);
-    checks.finish(record);
     results[run.name + ".squares"] = squares(run, record, references[i], comm);
-    results[run.name + ".float32"] =
-        at::tensor({checks.all_right() ? 1.0 : 0.0, together(checks.steps(), {}).gradients.relative_norm}, at::kDouble);
     if (speaks) put_curves(run.name + ".parallel.", record, results);
     if (comm.rank() != 0) continue;
     put_curves(run.name + ".reference.", references[i], results);
@@ -103,9 +93,6 @@ ComparedRun put_together(const TrainingRun& run, const launch::WorldOutcome& out
   at::Tensor sums = at::zeros({run.training.num_epochs, 2}, at::kDouble);
   for (const launch::RankOutcome& rank : outcome.ranks) {
     sums = sums + rank.tensors.at(run.name + ".squares");
-    const std::vector<double> float32 = doubles_in(rank.tensors.at(run.name + ".float32"));
-    compared.steps_are_right = compared.steps_are_right && float32[0] == 1;
-    compared.gradient_distance = std::max(compared.gradient_distance, float32[1]);
     if (rank.tensors.count(run.name + ".parallel.losses") != 0)
       compared.parallel = take_curves(run.name + ".parallel.", rank.tensors);
   }
@@ -171,13 +158,13 @@ std::int64_t num_other_predictions(const ComparedRun& compared) {
   return compared.parallel.predictions.ne(compared.reference.predictions).sum().item<std::int64_t>();
 }
 
+/// Always in float32, in which the distance of two right trainings proves nothing.
 bool is_same(const ComparedRun& compared) {
-  const bool exact = is_exact(compared.run.training);
+  if (!is_exact(compared.run.training)) return true;
   // NaN is not the same.
   const auto close = [](double distance) { return distance <= kExactTraining; };
-  return exact ? std::all_of(compared.distances.begin(), compared.distances.end(), close) &&
-                     close(loss_difference(compared).all) && num_other_predictions(compared) == 0
-               : compared.steps_are_right;
+  return std::all_of(compared.distances.begin(), compared.distances.end(), close) &&
+         close(loss_difference(compared).all) && num_other_predictions(compared) == 0;
 }
 
 void print_table(const std::vector<ComparedRun>& all) {
@@ -190,16 +177,7 @@ void print_table(const std::vector<ComparedRun>& all) {
     fmt::print("{:<15} {:<9} {:>9.1e} {:>9.1e} {:>9.1e} {:>9.1e} {:>9.4f} {:>11.4f} {:>11}  {}\n", one.run.name,
                one.run.training.model, one.distances.front(), one.distances.back(), losses.first_epoch, losses.all,
                one.parallel.accuracies.back(), one.reference.accuracies.back(), num_other_predictions(one),
-               is_same(one) ? "True" : "False");
-  }
-}
-
-/// In float32: what decided the last column.
-void print_gradients(const std::vector<ComparedRun>& all) {
-  for (const ComparedRun& one : all) {
-    if (is_exact(one.run.training)) continue;
-    fmt::print("{}: gradients, each with the run's own weights, at most {:.1e} from float64's (relative norm)\n",
-               one.run.name, one.gradient_distance);
+               !is_exact(one.run.training) ? "-" : is_same(one) ? "True" : "False");
   }
 }
 
@@ -239,7 +217,6 @@ ExitCode compare_all(const std::string& list, LabOptions options, const ChosenOp
   fmt::print("{}, {}, {} epochs; differences are relative\n", counted(common.num_ranks, "rank"), options.dtype,
              options.training.num_epochs);
   print_table(all);
-  print_gradients(all);
   write_pictures(all, common.out_dir);
   return std::all_of(all.begin(), all.end(), is_same) ? ExitCode::kAllMatch : ExitCode::kMismatch;
 }

@@ -7,7 +7,6 @@
 #include "common/rank/measured_use.h"
 #include "optC_model_parallel/commands/training_progress.h"
 #include "optC_model_parallel/model/data/batches.h"
-#include "optC_model_parallel/model/training/doubles.h"
 #include "optC_model_parallel/model/training/training_loop.h"
 #include "optC_model_parallel/models.h"
 

@@ -13,8 +13,7 @@ namespace lab::optc {
 /// How far a float64 training on several ranks may be from the one in one process: the relative norm of the difference
 /// of the weights after each epoch, and the relative difference of each step's loss. Sums in another order start 1e-16
 /// apart, and the distance is still small at the end of a training (5e-16 after 10 epochs of CIFAR-10, see the README).
-/// In float32 it starts at 1e-7 and a ReLU that decides the other way makes it 1e-4 at once: there each step is checked
-/// by itself (step_checks.h).
+/// In float32 it starts at 1e-7, and a ReLU that decides the other way makes it 1e-4 at once: that proves nothing.
 constexpr double kExactTraining = 1e-10;
 
 /// Whether a training is compared as a whole.

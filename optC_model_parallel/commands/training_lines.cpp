@@ -10,7 +10,6 @@
 #include "common/api/compare.h"
 #include "common/api/shapes.h"
 #include "common/rank/measured_use.h"
-#include "optC_model_parallel/commands/float32_checks.h"
 #include "optC_model_parallel/commands/training_comparison.h"
 #include "optC_model_parallel/commands/training_progress.h"
 #include "optC_model_parallel/model/parallel/stage_plan.h"
@@ -72,10 +71,11 @@ class Lines {
     if (training_.run.parallelism == Parallelism::kPipeline) message(stage_text(training_.run, rank(), size()));
   }
 
-  /// `checks`: float32 only.
-  void epoch(std::int64_t number, const TrainingRecord& record, const std::vector<StepCheck>& checks) {
+  /// In float32 rounding alone separates two right trainings, so their distance is told and not judged.
+  void epoch(std::int64_t number, const TrainingRecord& record) {
     const auto index = static_cast<std::size_t>(number - 1);
-    if (rank() == speaker(training_.run, size())) {
+    const bool speaks = rank() == speaker(training_.run, size());
+    if (speaks) {
       message(log::filled(epoch_line(number), record.test_losses[index], record.accuracies[index],
                           reference_.test_losses[index], reference_.accuracies[index]));
     }
@@ -83,67 +83,33 @@ class Lines {
     const TensorMap& own = record.parameters[index];
     const TensorMap expected = expected_share(training_.run, own, reference_.parameters[index], rank(), size());
     const Comparison weights = compare_parameters(own, expected);
+    save(what, "actual", own);
+    save(what, "expected", expected);
     if (is_exact(training_.run.training)) {
       match(what, weights);
-      save(what, "actual", own);
-      save(what, "expected", expected);
-    } else {
-      steps(number, what, checks_of_epoch(checks, number, steps_per_epoch()), weights.relative_norm);
+    } else if (speaks) {
+      message(fmt::format("epoch {}: float32 draws curves and has no verdict; this rank's weights are {:.1e} from one "
+                          "process's (relative norm); --dtype float64 compares them",
+                          number, weights.relative_norm));
     }
   }
 
-  void end(const TrainingRecord& record, const std::string& speed, const Float32Checks& checks) {
+  void end(const TrainingRecord& record, const std::string& speed) {
     const TrainingRun& run = training_.run;
     if (rank() == speaker(run, size())) message(speed);
-    if (!knows_losses(run, rank(), size()) || run.training.num_epochs == 0) return;
-    if (is_exact(run.training)) {
-      match("Losses", compare_losses(record.losses, reference_.losses, kExactTraining));
-      match("Predictions", compare(record.predictions, reference_.predictions));
-      return;
-    }
-    if (checks.steps().empty()) {
-      skip("Losses");
-    } else {
-      match("Losses", together(checks.steps(), record.losses).losses);
-    }
-    match("Accuracy", checks.accuracy());
+    if (!knows_losses(run, rank(), size()) || run.training.num_epochs == 0 || !is_exact(run.training)) return;
+    match("Losses", compare_losses(record.losses, reference_.losses, kExactTraining));
+    match("Predictions", compare(record.predictions, reference_.predictions));
   }
 
  private:
   int rank() const { return lab_run_.comm.rank(); }
   int size() const { return lab_run_.comm.size(); }
-  std::int64_t steps_per_epoch() const {
-    return static_cast<std::int64_t>(reference_.losses.size()) / training_.run.training.num_epochs;
-  }
-
-  /// The lines of an epoch in float32.
-  void steps(std::int64_t number, const std::string& what, const std::vector<StepCheck>& checks, double distance) {
-    if (checks.empty()) {
-      skip(what);
-      return;
-    }
-    const StepsFound found = together(checks, {});
-    match(what, found.gradients);
-    message(
-        fmt::format("epoch {}: {} gradients, each with the ranks' own weights, at most {:.1e} from float64's (relative "
-                    "norm); parameters {:.1e} from one process's",
-                    number, found.num_steps, found.gradients.relative_norm, distance));
-    for (const StepCheck& check : checks) {
-      const std::string step = fmt::format("{}.step{}", what, check.step + 1);
-      save(step, "weight", check.recorded.weights);
-      save(step, "actual", check.recorded.gradient);
-      save(step, "expected", check.expected);
-    }
-  }
 
   void message(const std::string& text) { lab_run_.out.text(rank(), training_.title + ": " + text); }
 
   void match(const std::string& what, const Comparison& found) {
     lab_run_.out.match({training_.title + what, rank(), found.close, found.max_diff, found.mean_diff});
-  }
-
-  void skip(const std::string& what) {
-    lab_run_.out.skipped({training_.title + what, rank(), "its steps were taken before the checkpoint"});
   }
 
   void save(const std::string& what, const std::string& kind, const TensorMap& tensors) {
@@ -158,7 +124,7 @@ class Lines {
 };
 
 /// The lines of a right training.
-/// Errors    UsageError: not in float64, where the lines depend on the steps that are looked at
+/// Errors    UsageError: not in float64, whose lines alone are known in advance
 void expect_training(log::LogExpectation& log, const CheckedTraining& training) {
   const int num_ranks = log.num_ranks();
   const TrainingRun& run = training.run;
@@ -234,16 +200,14 @@ TrainingRecord train_and_compare(RankRun& lab_run, const CheckedTraining& traini
   events.on_note = [&](const std::string& note) {
     fmt::print(stderr, "optC_model_parallel: rank {}: {}: {}\n", comm.rank(), training.title, note);
   };
-  Float32Checks checks(training.run, data, *strategy, comm, events);
   TrainingRecord record;
   const ResourceUse used =
       measured_use(comm, [&] { record = run_training(training.run.training, data, *strategy, &checkpoints, events); });
   lab_run.note_part(fmt::format("{} {}", training.title, training.run.name), used, reference.used);
   const std::string speed = progress.text();
-  checks.finish(record);
   for (std::size_t i = 0; i < record.parameters.size(); ++i)
-    lines.epoch(static_cast<std::int64_t>(i) + 1, record, checks.steps());
-  lines.end(record, speed, checks);
+    lines.epoch(static_cast<std::int64_t>(i) + 1, record);
+  lines.end(record, speed);
   return record;
 }
 

@@ -24,10 +24,9 @@ struct CheckedTraining {
   CheckpointOptions checkpoints;
 };
 
-/// Trains, and prints match lines on every rank. In float64: for its parameters after each epoch and, on the ranks that
-/// know them, for the losses of all steps and the predictions. In float32: for the gradients of some of the epoch's
-/// steps, each from the ranks' own weights (skipped if before a checkpoint that was resumed from); for these steps'
-/// losses; for the accuracy with the last weights. Saves what was compared.
+/// Trains, and prints match lines on every rank: for its parameters after each epoch and, on the ranks that know them,
+/// for the losses of all steps and the predictions. In float32 only how far the parameters are from one process's. Saves
+/// what was compared.
 /// Call      collective
 TrainingRecord train_and_compare(RankRun& lab_run, const CheckedTraining& training, const Dataset& data,
                                  const TrainingRecord& reference);

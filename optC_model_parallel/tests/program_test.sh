@@ -37,9 +37,7 @@ for words in "pipeline --schedule 1f1b --nproc 3" "pipeline --schedule interleav
   verdict "$([[ $saved == 0 && $code == 0 ]]; echo $?)" "$words"
 done
 run "$program" pipeline "${small[@]}" --dtype float32 --epochs 2 --out "$scratch/one"
-verdict "$([[ $code == 0 && $(num_true) == 10 ]] && has "epoch 2: 2 gradients, each with the ranks' own weights, at most [0-9.e-]+ from float64's \(relative norm\); parameters [0-9.e-]+ from one process's")" "float32: the steps of every epoch match"
-run "$program" pipeline "${small[@]}" --dtype float32 --model deep --schedule interleaved --nproc 2 --seed 5 --batch-size 8 --epochs 2 --out "$scratch/one"
-verdict "$([[ $code == 0 && $(num_true) == 6 ]]; echo $?)" "float32: a model that decides many a ReLU at a tie"
+verdict "$([[ $code == 0 && $(num_true) == 0 ]] && has "epoch 2: float32 draws curves and has no verdict; this rank's weights are [0-9.e-]+ from one process's")" "float32: no verdict, and why"
 run "$program" pipeline --world sim --nproc 3 "${small[@]}" --epochs 1 --out "$scratch/one"
 if grep -q 'no SimGrid' "$scratch/err"; then skip "this build has no simulated network"; else
   verdict "$([[ $code == 0 && $(num_true) == 5 ]]; echo $?)" "a pipeline in the simulated world"
@@ -108,8 +106,6 @@ run "$program" "${long[@]}" --out "$scratch/damaged" --resume
 refuses "... and none is left: all ranks say so, and none that it starts over" 2 "--resume: no step is left that all ranks have intact: rank 1: checkpoint of step"
 run "$program" pipeline "${small[@]}" --dtype float32 --epochs 1 --checkpoint-every 4 --out "$scratch/one" --checkpoint-dir "$scratch/mistyped" --resume
 verdict "$([[ $code == 0 ]] && grep -q "NOTHING TO GO ON FROM: there is no folder '.*mistyped" "$scratch/err"; echo $?)" "--resume in a mistyped folder says so"
-run "$program" pipeline "${small[@]}" --dtype float32 --epochs 1 --checkpoint-every 4 --out "$scratch/one" --checkpoint-dir "$scratch/mistyped" --resume
-verdict "$([[ $code == 0 && $(num_true) == 1 && $(grep -c 'skipped: its steps were taken before the checkpoint' "$scratch/out") == 5 ]]; echo $?)" "float32: steps before a checkpoint are skipped"
 
 run "$program" pipeline "${small[@]}" --schedule pipedream --checkpoint-every 2 --out "$scratch/drained"
 verdict "$([[ $code == 0 && $(num_true) == 18 ]]; echo $?)" "PipeDream, drained for checkpoints, equals its formula drained as often"

@@ -30,7 +30,6 @@ class PipelineTraining : public Strategy {
   TensorMap parameters() const override { return learner_.tensors(); }
   TensorMap state() const override { return learner_.state(); }
   void load_state(const TensorMap& state) override { learner_.load_state(state); }
-  void watch(Learner::BeforeStep before_step) override { learner_.watch(std::move(before_step)); }
 
  protected:
   PipelineTraining(StagePlan plan, const TrainingOptions& options, Communicator& comm);

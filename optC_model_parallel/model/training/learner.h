@@ -2,9 +2,6 @@
 
 #include <ATen/ATen.h>
 
-#include <functional>
-#include <utility>
-
 #include "common/api/tensor_map.h"
 #include "optC_model_parallel/model.h"
 #include "optC_model_parallel/model/training/optimizer.h"
@@ -22,14 +19,7 @@ class Learner {
   const Parameters& parameters() const { return parameters_; }
 
   /// One update with the parameters' gradients, which are cleared.
-  void step() {
-    if (before_step_) before_step_(*this);
-    optimizer_.step();
-  }
-
-  /// Called before each update, while the parameters still have the gradients.
-  using BeforeStep = std::function<void(const Learner&)>;
-  void watch(BeforeStep before_step) { before_step_ = std::move(before_step); }
+  void step() { optimizer_.step(); }
 
   /// The tensors by name.
   /// Aliasing  copies
@@ -45,7 +35,6 @@ class Learner {
   ModelSpec model_;
   Parameters parameters_;
   Optimizer optimizer_;
-  BeforeStep before_step_;
 };
 
 }  // namespace lab::optc

@@ -67,7 +67,6 @@ TrainingRecord run_training(const TrainingOptions& options, const Dataset& data,
     record = std::move(checkpoint->record);
     place.step = checkpoint->step;
   }
-  if (events.on_start) events.on_start(place.step);
   while (place.step < num_steps) {
     const std::int64_t epoch = place.epoch();
     const EpochBatches batches(data.train.size(), options.batch_size, options.seed, epoch);

@@ -15,7 +15,6 @@ namespace lab::optc {
 /// Callbacks of a training. All may be empty.
 struct TrainingEvents {
   std::function<void(const std::string& note)> on_note;                     ///< for the user, about a resumption
-  std::function<void(std::int64_t step)> on_start;                          ///< steps done so far: 0 unless resumed
   std::function<void(std::int64_t num_images, double loss)> on_step;        ///< where the loss is known
   std::function<void(std::int64_t epoch, const TrainingRecord&)> on_epoch;  ///< from 1
   OnBatch on_batch;                                                         ///< of an evaluation

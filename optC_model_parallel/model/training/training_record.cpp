@@ -10,7 +10,6 @@
 
 #include "common/api/errors.h"
 #include "common/tensor/files/safetensors.h"
-#include "optC_model_parallel/model/training/doubles.h"
 
 namespace lab::optc {
 namespace {

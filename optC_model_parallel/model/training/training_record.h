@@ -21,6 +21,12 @@ struct TrainingRecord {
   at::Tensor predictions;             ///< [num_test] int64, after the last epoch; undefined if not known
 };
 
+/// The numbers of a float64 tensor, in order.
+inline std::vector<double> doubles_in(const at::Tensor& tensor) {
+  const at::Tensor numbers = tensor.contiguous();
+  return {numbers.data_ptr<double>(), numbers.data_ptr<double>() + numbers.numel()};
+}
+
 /// "losses", "test_losses", "accuracies" [n] float64, "predictions", "epoch1.conv1.weight" ...; and back.
 /// Aliasing  parameters and predictions share storage
 /// Errors    UsageError: tensors that are not a record

@@ -24,7 +24,6 @@ class WholeModel : public Strategy {
   TensorMap parameters() const override { return learner_.tensors(); }
   TensorMap state() const override { return learner_.state(); }
   void load_state(const TensorMap& state) override { learner_.load_state(state); }
-  void watch(Learner::BeforeStep before_step) override { learner_.watch(std::move(before_step)); }
 
  protected:
   /// The mean cross-entropy of these images, with weights that may differ from the learner's.

@@ -34,7 +34,6 @@ class Scripted : public Strategy {
   }
   TensorMap parameters() const override { return {{"w", at::full({1}, num_steps)}}; }
   TensorMap state() const override { return parameters(); }
-  void watch(Learner::BeforeStep) override {}
   void load_state(const TensorMap& state) override { num_steps = state.at("w").item<std::int64_t>(); }
 
   std::vector<std::pair<std::int64_t, std::int64_t>> asked;
