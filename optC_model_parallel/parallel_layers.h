@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "common/api/collectives.h"
-#include "optC_model_parallel/model/layers/blocks.h"
+#include "optC_model_parallel/model/blocks.h"
 
 // Layers whose weights are split over ranks. x and out are whole, and the same on every rank, unless called a shard.
 // Collective, differentiable; gradients of x, of shards, and of whole tensors are those of the serial layer.

@@ -6,8 +6,7 @@
 #include <functional>
 
 #include "common/api/tensor_map.h"
-#include "optC_model_parallel/model/data/batches.h"
-#include "optC_model_parallel/model/data/images.h"
+#include "optC_model_parallel/model/images.h"
 
 namespace lab::optc {
 

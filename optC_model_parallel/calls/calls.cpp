@@ -11,7 +11,7 @@
 #include "optC_model_parallel/gpipe.h"
 #include "optC_model_parallel/live_micro_batches.h"
 #include "optC_model_parallel/micro_batches.h"
-#include "optC_model_parallel/model/parallel/pipeline_strategy.h"
+#include "optC_model_parallel/model/parallel/strategies.h"
 #include "optC_model_parallel/parallel_functions.h"
 #include "optC_model_parallel/parallel_layers.h"
 #include "optC_model_parallel/pipedream.h"

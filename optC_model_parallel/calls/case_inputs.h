@@ -4,8 +4,8 @@
 
 #include "common/rank/task_call.h"
 #include "optC_model_parallel/model.h"
-#include "optC_model_parallel/model/data/images.h"
-#include "optC_model_parallel/model/parallel/parallel_strategies.h"
+#include "optC_model_parallel/model/images.h"
+#include "optC_model_parallel/model/parallel/strategies.h"
 
 // What a case's inputs mean. Images are on the CPU, what is computed from them where the case is run.
 namespace lab::optc {

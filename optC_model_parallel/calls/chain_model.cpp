@@ -4,8 +4,8 @@
 
 #include <functional>
 
-#include "optC_model_parallel/model/data/images.h"
-#include "optC_model_parallel/model/layers/layer_specs.h"
+#include "optC_model_parallel/model/images.h"
+#include "optC_model_parallel/model/blocks.h"
 
 namespace lab::optc {
 

@@ -5,8 +5,8 @@
 #include "common/pipeline/generators.h"
 #include "optC_model_parallel/calls/case_inputs.h"
 #include "optC_model_parallel/calls/chain_model.h"
-#include "optC_model_parallel/model/data/batches.h"
-#include "optC_model_parallel/model/parallel/pipeline_stages.h"
+#include "optC_model_parallel/model/images.h"
+#include "optC_model_parallel/model/parallel/stages.h"
 
 namespace lab::optc {
 

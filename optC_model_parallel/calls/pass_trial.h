@@ -7,8 +7,8 @@
 
 #include "common/pipeline/run_schedule.h"
 #include "common/rank/task_call.h"
-#include "optC_model_parallel/model/parallel/model_stage.h"
-#include "optC_model_parallel/model/parallel/pipeline_strategy.h"
+#include "optC_model_parallel/model/parallel/stages.h"
+#include "optC_model_parallel/model/parallel/strategies.h"
 
 namespace lab::optc {
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "common/rank/sent_tensors.h"
-#include "optC_model_parallel/model/data/batches.h"
+#include "optC_model_parallel/model/images.h"
 #include "optC_model_parallel/model/draws.h"
 
 // In the program of a judged rank, what model/draws.cpp draws elsewhere.

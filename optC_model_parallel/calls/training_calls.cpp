@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "optC_model_parallel/calls/case_inputs.h"
-#include "optC_model_parallel/model/training/training_loop.h"
+#include "optC_model_parallel/model/training.h"
 #include "optC_model_parallel/models.h"
 
 namespace lab::optc {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "common/rank/task_call.h"
-#include "optC_model_parallel/model/parallel/parallel_strategies.h"
-#include "optC_model_parallel/model/training/training_record.h"
+#include "optC_model_parallel/model/parallel/strategies.h"
+#include "optC_model_parallel/model/training_record.h"
 
 // Short trainings on the images of a case's inputs, with all of the student's code. The initial weights and the order
 // of the images follow from the inputs' seed.

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/tensor/exact_data.h"
-#include "optC_model_parallel/model/data/batches.h"
+#include "optC_model_parallel/model/images.h"
 
 namespace lab::optc {
 

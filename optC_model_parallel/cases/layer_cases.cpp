@@ -2,7 +2,7 @@
 
 #include "optC_model_parallel/cases/cases.h"
 #include "optC_model_parallel/cases/sharded_layer.h"
-#include "optC_model_parallel/model/layers/blocks.h"
+#include "optC_model_parallel/model/blocks.h"
 
 namespace lab::optc {
 namespace {

@@ -13,7 +13,7 @@
 #include "optC_model_parallel/cases/pipeline_bounds.h"
 #include "optC_model_parallel/cases/pipeline_inputs.h"
 #include "optC_model_parallel/cases/tensor_bounds.h"
-#include "optC_model_parallel/model/data/batches.h"
+#include "optC_model_parallel/model/images.h"
 
 namespace lab::optc {
 namespace {

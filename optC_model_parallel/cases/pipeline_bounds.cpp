@@ -5,7 +5,7 @@
 #include "common/pipeline/generators.h"
 #include "common/pipeline/model_costs.h"
 #include "optC_model_parallel/cases/tensor_bounds.h"
-#include "optC_model_parallel/model/data/images.h"
+#include "optC_model_parallel/model/images.h"
 
 namespace lab::optc {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "common/tensor/seeded.h"
 #include "optC_model_parallel/calls/chain_model.h"
-#include "optC_model_parallel/model/parallel/parallel_strategies.h"
+#include "optC_model_parallel/model/parallel/strategies.h"
 
 namespace lab::optc {
 

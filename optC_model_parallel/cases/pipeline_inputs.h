@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #include "common/checks/case.h"
-#include "optC_model_parallel/model/data/images.h"
-#include "optC_model_parallel/model/training/training_options.h"
+#include "optC_model_parallel/model/images.h"
+#include "optC_model_parallel/model/training.h"
 
 // The inputs of cases that train a pipeline.
 namespace lab::optc {

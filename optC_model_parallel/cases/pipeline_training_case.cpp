@@ -11,9 +11,9 @@
 #include "optC_model_parallel/cases/judged_parts.h"
 #include "optC_model_parallel/cases/reference/single.h"
 #include "optC_model_parallel/cases/tensor_bounds.h"
-#include "optC_model_parallel/model/data/batches.h"
-#include "optC_model_parallel/model/data/generated_images.h"
-#include "optC_model_parallel/model/training/training_loop.h"
+#include "optC_model_parallel/model/images.h"
+#include "optC_model_parallel/model/generated_images.h"
+#include "optC_model_parallel/model/training.h"
 #include "optC_model_parallel/models.h"
 
 namespace lab::optc {

@@ -12,9 +12,9 @@
 #include "optC_model_parallel/cases/judged_parts.h"
 #include "optC_model_parallel/cases/reference/single.h"
 #include "optC_model_parallel/cases/tensor_bounds.h"
-#include "optC_model_parallel/model/data/generated_images.h"
-#include "optC_model_parallel/model/parallel/parallel_strategies.h"
-#include "optC_model_parallel/model/training/training_loop.h"
+#include "optC_model_parallel/model/generated_images.h"
+#include "optC_model_parallel/model/parallel/strategies.h"
+#include "optC_model_parallel/model/training.h"
 #include "optC_model_parallel/models.h"
 
 namespace lab::optc {

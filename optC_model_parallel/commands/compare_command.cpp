@@ -21,9 +21,9 @@
 #include "optC_model_parallel/commands/training_comparison.h"
 #include "optC_model_parallel/commands/training_progress.h"
 #include "optC_model_parallel/commands/training_run.h"
-#include "optC_model_parallel/model/parallel/parallel_strategies.h"
-#include "optC_model_parallel/model/training/training_loop.h"
-#include "optC_model_parallel/model/training/training_record.h"
+#include "optC_model_parallel/model/parallel/strategies.h"
+#include "optC_model_parallel/model/training.h"
+#include "optC_model_parallel/model/training_record.h"
 
 namespace lab::optc {
 namespace {

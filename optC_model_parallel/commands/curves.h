@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "optC_model_parallel/model/training/training_record.h"
+#include "optC_model_parallel/model/training_record.h"
 
 namespace lab::optc {
 

@@ -10,9 +10,9 @@
 #include "common/launch/supervise/run_in_child.h"
 #include "common/pipeline/generators.h"
 #include "optC_model_parallel/commands/training_run.h"
-#include "optC_model_parallel/model/data/cifar_files.h"
-#include "optC_model_parallel/model/data/generated_images.h"
-#include "optC_model_parallel/model/parallel/parallel_strategies.h"
+#include "optC_model_parallel/model/images.h"
+#include "optC_model_parallel/model/generated_images.h"
+#include "optC_model_parallel/model/parallel/strategies.h"
 
 namespace lab::optc {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "common/cli/common_options.h"
-#include "optC_model_parallel/model/data/images.h"
-#include "optC_model_parallel/model/training/checkpoint.h"
-#include "optC_model_parallel/model/training/training_options.h"
+#include "optC_model_parallel/model/images.h"
+#include "optC_model_parallel/model/checkpoint.h"
+#include "optC_model_parallel/model/training.h"
 #include "optC_model_parallel/strategy.h"
 
 namespace lab {

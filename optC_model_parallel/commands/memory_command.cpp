@@ -9,7 +9,7 @@
 #include "common/base/numbers.h"
 #include "optC_model_parallel/commands/commands.h"
 #include "optC_model_parallel/commands/memory_runs.h"
-#include "optC_model_parallel/model/parallel/parallel_strategies.h"
+#include "optC_model_parallel/model/parallel/strategies.h"
 #include "optC_model_parallel/models.h"
 
 namespace lab::optc {

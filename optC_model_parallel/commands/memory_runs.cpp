@@ -15,9 +15,9 @@
 #include "common/api/peak_memory.h"
 #include "common/api/tensor_map.h"
 #include "common/tensor/compute_threads.h"
-#include "optC_model_parallel/model/data/batches.h"
-#include "optC_model_parallel/model/data/generated_images.h"
-#include "optC_model_parallel/model/parallel/parallel_strategies.h"
+#include "optC_model_parallel/model/images.h"
+#include "optC_model_parallel/model/generated_images.h"
+#include "optC_model_parallel/model/parallel/strategies.h"
 #include "optC_model_parallel/strategy.h"
 
 namespace lab::optc {

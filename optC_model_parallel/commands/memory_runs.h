@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "common/launch/run_ranks.h"
-#include "optC_model_parallel/model/training/training_options.h"
+#include "optC_model_parallel/model/training.h"
 
 // One batch of many micro-batches through a pipeline, to measure how much of it each stage holds.
 namespace lab::optc {

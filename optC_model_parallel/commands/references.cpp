@@ -6,8 +6,8 @@
 #include "common/comm/lone_work.h"
 #include "common/rank/measured_use.h"
 #include "optC_model_parallel/commands/training_progress.h"
-#include "optC_model_parallel/model/data/batches.h"
-#include "optC_model_parallel/model/training/training_loop.h"
+#include "optC_model_parallel/model/images.h"
+#include "optC_model_parallel/model/training.h"
 #include "optC_model_parallel/models.h"
 
 namespace lab::optc {

@@ -5,8 +5,8 @@
 
 #include "common/api/communicator.h"
 #include "optC_model_parallel/commands/training_run.h"
-#include "optC_model_parallel/model/data/images.h"
-#include "optC_model_parallel/model/training/training_record.h"
+#include "optC_model_parallel/model/images.h"
+#include "optC_model_parallel/model/training_record.h"
 
 namespace lab::optc {
 

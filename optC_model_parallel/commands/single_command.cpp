@@ -10,7 +10,7 @@
 #include "optC_model_parallel/commands/lab_options.h"
 #include "optC_model_parallel/commands/training_progress.h"
 #include "optC_model_parallel/commands/training_run.h"
-#include "optC_model_parallel/model/training/training_loop.h"
+#include "optC_model_parallel/model/training.h"
 
 namespace lab::optc {
 namespace {

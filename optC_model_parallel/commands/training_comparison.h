@@ -6,7 +6,7 @@
 #include "common/api/compare.h"
 #include "common/api/tensor_map.h"
 #include "optC_model_parallel/commands/training_run.h"
-#include "optC_model_parallel/model/training/training_record.h"
+#include "optC_model_parallel/model/training_record.h"
 
 namespace lab::optc {
 

@@ -13,7 +13,7 @@
 #include "optC_model_parallel/commands/training_comparison.h"
 #include "optC_model_parallel/commands/training_progress.h"
 #include "optC_model_parallel/model/parallel/stage_plan.h"
-#include "optC_model_parallel/model/training/training_loop.h"
+#include "optC_model_parallel/model/training.h"
 #include "optC_model_parallel/models.h"
 
 namespace lab::optc {

@@ -6,9 +6,9 @@
 #include "common/api/collectives.h"
 #include "common/checks/lab_step.h"
 #include "optC_model_parallel/commands/training_run.h"
-#include "optC_model_parallel/model/data/images.h"
-#include "optC_model_parallel/model/training/checkpoint.h"
-#include "optC_model_parallel/model/training/training_record.h"
+#include "optC_model_parallel/model/images.h"
+#include "optC_model_parallel/model/checkpoint.h"
+#include "optC_model_parallel/model/training_record.h"
 
 namespace lab::optc {
 

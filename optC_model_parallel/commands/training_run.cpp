@@ -8,7 +8,7 @@
 #include "common/api/errors.h"
 #include "common/api/shapes.h"
 #include "optC_model_parallel/cases/reference/single.h"
-#include "optC_model_parallel/model/parallel/parallel_strategies.h"
+#include "optC_model_parallel/model/parallel/strategies.h"
 #include "optC_model_parallel/model/parallel/stage_plan.h"
 #include "optC_model_parallel/models.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/api/communicator.h"
-#include "optC_model_parallel/model/training/training_options.h"
+#include "optC_model_parallel/model/training.h"
 #include "optC_model_parallel/strategy.h"
 
 namespace lab::optc {

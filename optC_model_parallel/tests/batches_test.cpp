@@ -1,4 +1,4 @@
-#include "optC_model_parallel/model/data/batches.h"
+#include "optC_model_parallel/model/images.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "optC_model_parallel/model/data/cifar_files.h"
+#include "optC_model_parallel/model/images.h"
 
 #include <cstdlib>
 #include <filesystem>

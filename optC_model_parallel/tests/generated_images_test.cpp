@@ -1,4 +1,4 @@
-#include "optC_model_parallel/model/data/generated_images.h"
+#include "optC_model_parallel/model/generated_images.h"
 
 #include <string_view>
 

@@ -14,8 +14,8 @@
 #include "optC_model_parallel/commands/training_comparison.h"
 #include "optC_model_parallel/commands/training_lines.h"
 #include "optC_model_parallel/commands/training_run.h"
-#include "optC_model_parallel/model/data/generated_images.h"
-#include "optC_model_parallel/model/training/training_loop.h"
+#include "optC_model_parallel/model/generated_images.h"
+#include "optC_model_parallel/model/training.h"
 #include "optC_model_parallel/models.h"
 
 // Which rank trains what, how ranks agree on where to resume, and what counts as the same training.

@@ -9,7 +9,7 @@
 #include "common/testing/worlds.h"
 #include "optC_model_parallel/calls/calls.h"
 #include "optC_model_parallel/calls/training_calls.h"
-#include "optC_model_parallel/model/data/batches.h"
+#include "optC_model_parallel/model/images.h"
 #include "optC_model_parallel/models.h"
 
 // Initial weights and the order of images as the program of a judged rank has them.

@@ -1,7 +1,7 @@
 #include "optC_model_parallel/cases/reference/exact_step.h"
 
 #include "common/tensor/seeded.h"
-#include "optC_model_parallel/model/data/batches.h"
+#include "optC_model_parallel/model/images.h"
 
 namespace lab::optc {
 namespace {

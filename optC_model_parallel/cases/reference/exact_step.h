@@ -7,7 +7,7 @@
 
 #include "common/api/tensor_map.h"
 #include "optC_model_parallel/model.h"
-#include "optC_model_parallel/model/data/images.h"
+#include "optC_model_parallel/model/images.h"
 
 namespace lab::optc {
 

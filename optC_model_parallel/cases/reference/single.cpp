@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "optC_model_parallel/model/training/whole_model.h"
+#include "optC_model_parallel/model/training.h"
 #include "optC_model_parallel/models.h"
 
 namespace lab::optc {

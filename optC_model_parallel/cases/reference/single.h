@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "common/api/partition.h"
-#include "optC_model_parallel/model/training/learner.h"
-#include "optC_model_parallel/model/training/training_options.h"
+#include "optC_model_parallel/model/optimizer.h"
+#include "optC_model_parallel/model/training.h"
 #include "optC_model_parallel/strategy.h"
 
 // What the trainings of ranks are compared with. The program of a judged rank does not have it.

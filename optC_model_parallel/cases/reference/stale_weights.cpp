@@ -9,7 +9,7 @@
 
 #include "common/api/errors.h"
 #include "optC_model_parallel/cases/reference/single.h"
-#include "optC_model_parallel/model/training/whole_model.h"
+#include "optC_model_parallel/model/training.h"
 
 namespace lab::optc {
 namespace {

@@ -1,6 +1,6 @@
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/model/parallel/parallel_strategies.h"
+#include "optC_model_parallel/model/parallel/strategies.h"
 
 namespace lab::optc {
 namespace {

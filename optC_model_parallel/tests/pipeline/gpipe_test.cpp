@@ -4,7 +4,7 @@
 #include "common/testing/worlds.h"
 #include "optC_model_parallel/calls/chain_model.h"
 #include "optC_model_parallel/cases/pipeline_inputs.h"
-#include "optC_model_parallel/model/parallel/pipeline_stages.h"
+#include "optC_model_parallel/model/parallel/stages.h"
 
 namespace lab::optc {
 namespace {

@@ -6,7 +6,7 @@
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/cases/pipeline_inputs.h"
-#include "optC_model_parallel/model/data/batches.h"
+#include "optC_model_parallel/model/images.h"
 #include "optC_model_parallel/models.h"
 
 namespace lab::optc {

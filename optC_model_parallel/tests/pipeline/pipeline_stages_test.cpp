@@ -1,4 +1,4 @@
-#include "optC_model_parallel/model/parallel/pipeline_stages.h"
+#include "optC_model_parallel/model/parallel/stages.h"
 
 #include <algorithm>
 
@@ -9,8 +9,8 @@
 #include "common/testing/worlds.h"
 #include "optC_model_parallel/calls/chain_model.h"
 #include "optC_model_parallel/cases/pipeline_inputs.h"
-#include "optC_model_parallel/model/data/batches.h"
-#include "optC_model_parallel/model/parallel/pipeline_strategy.h"
+#include "optC_model_parallel/model/images.h"
+#include "optC_model_parallel/model/parallel/strategies.h"
 
 namespace lab::optc {
 namespace {

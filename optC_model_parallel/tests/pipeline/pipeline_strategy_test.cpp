@@ -1,4 +1,4 @@
-#include "optC_model_parallel/model/parallel/pipeline_strategy.h"
+#include "optC_model_parallel/model/parallel/strategies.h"
 
 #include <algorithm>
 
@@ -10,8 +10,7 @@
 #include "optC_model_parallel/calls/chain_model.h"
 #include "optC_model_parallel/cases/pipeline_inputs.h"
 #include "optC_model_parallel/cases/reference/single.h"
-#include "optC_model_parallel/model/parallel/parallel_strategies.h"
-#include "optC_model_parallel/model/training/whole_model.h"
+#include "optC_model_parallel/model/training.h"
 #include "optC_model_parallel/models.h"
 
 // Trainings in stages compared with trainings in one process: losses, weights, logits, and resuming.

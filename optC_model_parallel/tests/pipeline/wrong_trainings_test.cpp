@@ -2,7 +2,7 @@
 #include "common/testing/test.h"
 #include "optC_model_parallel/calls/training_calls.h"
 #include "optC_model_parallel/cases/cases.h"
-#include "optC_model_parallel/model/parallel/pipeline_strategy.h"
+#include "optC_model_parallel/model/parallel/strategies.h"
 #include "optC_model_parallel/models.h"
 
 // What trainings may send, from both sides.

@@ -6,9 +6,9 @@
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
 #include "optC_model_parallel/cases/reference/single.h"
-#include "optC_model_parallel/model/data/generated_images.h"
-#include "optC_model_parallel/model/parallel/parallel_strategies.h"
-#include "optC_model_parallel/model/training/training_loop.h"
+#include "optC_model_parallel/model/generated_images.h"
+#include "optC_model_parallel/model/parallel/strategies.h"
+#include "optC_model_parallel/model/training.h"
 #include "optC_model_parallel/models.h"
 
 // Trainings of shards compared with the same ones in one process, to ten digits.

@@ -1,4 +1,4 @@
-#include "optC_model_parallel/model/layers/blocks.h"
+#include "optC_model_parallel/model/blocks.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "optC_model_parallel/model/training/checkpoint.h"
+#include "optC_model_parallel/model/checkpoint.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -12,7 +12,6 @@
 #include "common/testing/message_of.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/model/training/checked_tensors.h"
 
 // A training's files, whenever it is killed.
 namespace lab::optc {

@@ -6,7 +6,7 @@
 #include "common/api/errors.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/model/data/images.h"
+#include "optC_model_parallel/model/images.h"
 
 // Seven models: the names, sizes and costs of their tensors, and where they can be split.
 namespace lab::optc {

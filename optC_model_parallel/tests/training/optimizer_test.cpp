@@ -1,4 +1,4 @@
-#include "optC_model_parallel/model/training/optimizer.h"
+#include "optC_model_parallel/model/optimizer.h"
 
 #include <cmath>
 

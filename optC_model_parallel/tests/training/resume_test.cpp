@@ -8,9 +8,9 @@
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/cases/reference/single.h"
-#include "optC_model_parallel/model/data/generated_images.h"
-#include "optC_model_parallel/model/training/checkpoint.h"
-#include "optC_model_parallel/model/training/training_loop.h"
+#include "optC_model_parallel/model/generated_images.h"
+#include "optC_model_parallel/model/checkpoint.h"
+#include "optC_model_parallel/model/training.h"
 
 // An interruption leaves no trace in a training.
 namespace lab::optc {

@@ -6,8 +6,8 @@
 #include "common/api/errors.h"
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/model/data/generated_images.h"
-#include "optC_model_parallel/model/training/training_loop.h"
+#include "optC_model_parallel/model/generated_images.h"
+#include "optC_model_parallel/model/training.h"
 #include "optC_model_parallel/models.h"
 
 // The one-process reference, compared with updates by hand.

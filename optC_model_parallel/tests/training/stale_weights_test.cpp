@@ -8,7 +8,7 @@
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/cases/reference/single.h"
-#include "optC_model_parallel/model/data/generated_images.h"
+#include "optC_model_parallel/model/generated_images.h"
 #include "optC_model_parallel/models.h"
 
 // The one-process emulation of stale weights, compared with explicit tables of versions.

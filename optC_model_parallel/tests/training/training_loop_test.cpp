@@ -1,4 +1,4 @@
-#include "optC_model_parallel/model/training/training_loop.h"
+#include "optC_model_parallel/model/training.h"
 
 #include <cmath>
 #include <limits>

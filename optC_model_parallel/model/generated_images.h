@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "optC_model_parallel/model/data/images.h"
+#include "optC_model_parallel/model/images.h"
 
 namespace lab::optc {
 

@@ -1,4 +1,4 @@
-#include "optC_model_parallel/model/training/training_record.h"
+#include "optC_model_parallel/model/training_record.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "optC_model_parallel/model/training/optimizer.h"
+#include "optC_model_parallel/model/optimizer.h"
 
 #include <fmt/format.h>
 #include <torch/optim/adam.h>
@@ -128,6 +128,31 @@ void Optimizer::load_state(const TensorMap& state) {
   if (!rest.empty())
     throw UsageError(fmt::format("optimizer's state: '{}' does not belong to it", rest.begin()->first));
   state_->optimizer->state() = std::move(states);
+}
+
+Learner::Learner(ModelSpec model, Parameters first, const OptimizerOptions& options)
+    : model_(std::move(model)),
+      parameters_(std::move(first)),
+      optimizer_(learning_names(model_), learning(model_, parameters_), options) {}
+
+TensorMap Learner::tensors() const {
+  TensorMap all = named(model_, parameters_);
+  for (auto& [name, tensor] : all)
+    tensor = tensor.to(at::kCPU, tensor.scalar_type(), /*non_blocking=*/false, /*copy=*/true);
+  return all;
+}
+
+TensorMap Learner::state() const {
+  TensorMap all = tensors();
+  all.merge(optimizer_.state());
+  return all;
+}
+
+void Learner::load_state(const TensorMap& state) {
+  TensorMap rest = state;
+  for (const auto& parameter : named(model_, parameters_)) rest.erase(parameter.first);
+  optimizer_.load_state(rest);
+  assign(model_, parameters_, state);
 }
 
 }  // namespace lab::optc

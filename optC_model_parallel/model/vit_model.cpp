@@ -2,12 +2,14 @@
 #include <utility>
 #include <vector>
 
-#include "optC_model_parallel/model/data/images.h"
-#include "optC_model_parallel/model/layers/layer_specs.h"
-#include "optC_model_parallel/model/layers/tensor_models.h"
+#include "optC_model_parallel/model/blocks.h"
+#include "optC_model_parallel/model/images.h"
+#include "optC_model_parallel/models.h"
+
+namespace lab::optc {
 
 // Shapes: B images, S = 64 positions, D = 48 values at each.
-namespace lab::optc {
+
 namespace {
 
 constexpr std::int64_t kPatch = 4;

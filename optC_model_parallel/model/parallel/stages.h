@@ -7,12 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "common/api/communicator.h"
 #include "common/api/partition.h"
 #include "common/comm/messages/endpoint.h"
 #include "common/pipeline/run_schedule.h"
 #include "optC_model_parallel/live_micro_batches.h"
-#include "optC_model_parallel/model/data/images.h"
+#include "optC_model_parallel/model/images.h"
+#include "optC_model_parallel/model/optimizer.h"
 #include "optC_model_parallel/model/parallel/stage_plan.h"
+#include "optC_model_parallel/strategy.h"
+#include "optC_model_parallel/weight_versions.h"
 
 namespace lab::optc {
 
@@ -83,5 +87,72 @@ pipeline::Buffers stage_buffers(const StagePlan& plan, const MicroBatchData& dat
 /// Runs the computation for this micro-batch, traced under this name if this rank is traced.
 at::Tensor traced(Endpoint& endpoint, const std::string& name, int micro_batch,
                   const std::function<at::Tensor()>& computation);
+
+/// This rank's chunks of a model, working on one batch after another, in any schedule that computes all of a batch with
+/// the same weights. Gradients accumulate in the weights; the caller updates them between two batches.
+class PipelineStages : public WholePasses {
+ public:
+  /// `weights`: of layers_of_rank(plan, rank). The plan must outlive it.
+  PipelineStages(const StagePlan& plan, const Parameters& weights, bool recompute, Communicator& comm);
+
+  /// Sets the batch whose micro-batches the following passes compute. The data must outlive them.
+  void begin(const MicroBatchData& batch);
+
+  at::Tensor forward(int chunk, int micro_batch, const at::Tensor& input) override;
+  at::Tensor backward(int chunk, int micro_batch, const at::Tensor& output_grad) override;
+
+  /// The batch's loss, once its forward passes are done, on the rank with the last stage; otherwise 0.
+  double loss() const { return loss_; }
+
+  /// The number of the chunk's micro-batches that wait for their backward pass.
+  std::size_t num_live(int chunk) const { return chunks_[static_cast<std::size_t>(chunk)].live.size(); }
+
+ private:
+  struct Chunk {
+    ModelStage stage;
+    Parameters weights;  ///< the same tensors as those given
+    LiveMicroBatches live;
+  };
+
+  const pipeline::Schedule numbers_;
+  Endpoint& endpoint_;
+  std::vector<Chunk> chunks_;
+  const MicroBatchData* batch_ = nullptr;
+  double loss_ = 0;
+};
+
+/// Which version of its weights a stage computes a micro-batch with: one of pipedream.h, with the stage filled in.
+using VersionRule = std::function<std::int64_t(std::int64_t micro_batch)>;
+
+/// One stage of a model in a schedule that is not drained between its first and last batch: an update follows the
+/// backward pass of each batch's last micro-batch, while micro-batches of later batches are in flight.
+class StashedStage : public WholePasses {
+ public:
+  /// `newest` has the weights that updates change, `data` all batches, and `on_loss` is called with each one's loss, on
+  /// the last stage. Everything passed by reference must outlive it.
+  StashedStage(const StagePlan& plan, Learner& newest, VersionRule version_of, const MicroBatchData& data,
+               const OnLoss& on_loss, Communicator& comm);
+
+  at::Tensor forward(int chunk, int micro_batch, const at::Tensor& input) override;
+  at::Tensor backward(int chunk, int micro_batch, const at::Tensor& output_grad) override;
+
+  std::size_t num_versions() const { return versions_.num_kept(); }
+
+ private:
+  bool ends_batch(int micro_batch) const { return (micro_batch + 1) % data_.per_batch() == 0; }
+  /// One optimizer step on the newest weights, with the gradients accumulated in a version's leaves.
+  void update(const Parameters& version);
+
+  const pipeline::Schedule numbers_;
+  ModelStage stage_;
+  Learner& newest_;
+  VersionRule version_of_;
+  const MicroBatchData& data_;
+  const OnLoss& on_loss_;
+  Endpoint& endpoint_;
+  WeightVersions versions_;
+  LiveMicroBatches live_;
+  double loss_ = 0;
+};
 
 }  // namespace lab::optc

@@ -1,9 +1,9 @@
 #include <string>
 #include <utility>
 
-#include "optC_model_parallel/model/data/images.h"
-#include "optC_model_parallel/model/layers/layer_specs.h"
-#include "optC_model_parallel/model/layers/tensor_models.h"
+#include "optC_model_parallel/model/blocks.h"
+#include "optC_model_parallel/model/images.h"
+#include "optC_model_parallel/models.h"
 
 namespace lab::optc {
 namespace {

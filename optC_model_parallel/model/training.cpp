@@ -1,16 +1,75 @@
-#include "optC_model_parallel/model/training/training_loop.h"
+#include "optC_model_parallel/model/training.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "common/api/errors.h"
-#include "optC_model_parallel/model/data/batches.h"
+#include "optC_model_parallel/model/images.h"
 
 namespace lab::optc {
+
+at::Tensor batched_logits(const Images& images, const at::TensorOptions& options,
+                          const std::function<at::Tensor(const at::Tensor& x)>& function,
+                          const std::function<void()>& on_batch) {
+  constexpr std::int64_t kBatch = 256;
+  const c10::NoGradGuard no_gradient;
+  std::vector<at::Tensor> parts;
+  std::int64_t done = 0;
+  do {
+    const std::int64_t end = std::min(done + kBatch, images.size());
+    parts.push_back(function(normalized(images, at::arange(done, end, at::kLong), options)));
+    done = end;
+    if (on_batch) on_batch();
+  } while (done < images.size());
+  return parts.front().defined() ? at::cat(parts).cpu() : at::Tensor();
+}
+
+namespace {
+
+class WholeBatches : public WholeModel {
+ public:
+  using WholeModel::WholeModel;
+
+  void train(const Images& images, const EpochBatches& batches, const Slice& steps, const OnLoss& on_loss) override {
+    for (std::int64_t batch = steps.begin; batch < steps.end(); ++batch) {
+      const at::Tensor loss = mean_loss(learner().parameters(), images, batches.indices(batch));
+      on_loss(loss.item<double>());
+      loss.backward();
+      learner().step();
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> whole_batches(const TrainingOptions& options, Learner learner) {
+  return std::make_unique<WholeBatches>(options, std::move(learner));
+}
+
+WholeModel::WholeModel(const TrainingOptions& options, Learner learner)
+    : tensors_(options.tensors()), learner_(std::move(learner)) {}
+
+at::Tensor WholeModel::logits(const Images& images, const OnBatch& on_batch) {
+  return batched_logits(
+      images, tensors_,
+      [this](const at::Tensor& x) { return run_layers(learner_.model(), learner_.parameters(), x, Mode::kEvaluation); },
+      on_batch);
+}
+
+at::Tensor WholeModel::mean_loss(const Parameters& parameters, const Images& images, const at::Tensor& indices) const {
+  const at::Tensor x = normalized(images, indices, tensors_);
+  return at::cross_entropy_loss(run_layers(learner_.model(), parameters, x, Mode::kTraining),
+                                labels_of(images, indices).to(x.device()));
+}
+
 namespace {
 
 /// A step of the whole training, and its position in the epoch.

@@ -1,4 +1,4 @@
-#include "optC_model_parallel/model/data/generated_images.h"
+#include "optC_model_parallel/model/generated_images.h"
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 
 #include "common/api/errors.h"
 #include "common/tensor/mixing.h"
-#include "optC_model_parallel/model/data/portable_random.h"
+#include "optC_model_parallel/model/portable_random.h"
 
 namespace lab::optc {
 namespace {
