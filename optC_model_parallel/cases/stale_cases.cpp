@@ -5,9 +5,8 @@
 #include "optC_model_parallel/calls/chain_model.h"
 #include "optC_model_parallel/calls/pass_trial.h"
 #include "optC_model_parallel/cases/cases.h"
-#include "optC_model_parallel/cases/judged_parts.h"
-#include "optC_model_parallel/cases/pipeline_bounds.h"
 #include "optC_model_parallel/cases/pipeline_inputs.h"
+#include "optC_model_parallel/cases/pipeline_bounds.h"
 #include "optC_model_parallel/cases/reference/single.h"
 #include "optC_model_parallel/model/images.h"
 

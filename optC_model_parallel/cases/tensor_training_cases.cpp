@@ -9,7 +9,7 @@
 #include "optC_model_parallel/calls/case_inputs.h"
 #include "optC_model_parallel/calls/training_calls.h"
 #include "optC_model_parallel/cases/cases.h"
-#include "optC_model_parallel/cases/judged_parts.h"
+#include "optC_model_parallel/cases/pipeline_inputs.h"
 #include "optC_model_parallel/cases/reference/single.h"
 #include "optC_model_parallel/cases/tensor_bounds.h"
 #include "optC_model_parallel/model/generated_images.h"

@@ -4,12 +4,21 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
 
+#include "common/api/compare.h"
 #include "common/api/errors.h"
 #include "common/api/shapes.h"
+#include "common/comm/lone_work.h"
+#include "common/log/line_template.h"
+#include "common/rank/measured_use.h"
 #include "optC_model_parallel/cases/reference/single.h"
-#include "optC_model_parallel/model/parallel/strategies.h"
+#include "optC_model_parallel/model/images.h"
 #include "optC_model_parallel/model/parallel/stage_plan.h"
+#include "optC_model_parallel/model/parallel/strategies.h"
+#include "optC_model_parallel/model/training.h"
 #include "optC_model_parallel/models.h"
 
 namespace lab::optc {
@@ -95,6 +104,158 @@ std::string describe(const TrainingOptions& training) {
   return fmt::format("{}, {}, seed {}, batches of {}, {} with learning rate {}{}", training.model,
                      dtype_name(training.dtype), training.seed, training.batch_size, optimizer.kind,
                      optimizer.learning_rate, momentum);
+}
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+at::Tensor as_one_vector(const TensorMap& tensors) {
+  std::vector<at::Tensor> parts;
+  for (const auto& named_tensor : tensors) parts.push_back(named_tensor.second.flatten());
+  return parts.empty() ? at::empty({0}, at::kDouble) : at::cat(parts);
+}
+
+/// The losses of the first steps, with NaN for each missing one.
+at::Tensor first_losses(const std::vector<double>& losses, std::int64_t num_steps) {
+  std::vector<double> first(static_cast<std::size_t>(num_steps), std::numeric_limits<double>::quiet_NaN());
+  std::copy_n(losses.begin(), std::min(first.size(), losses.size()), first.begin());
+  return at::tensor(first, at::kDouble);
+}
+
+}  // namespace
+
+Comparison compare_parameters(const TensorMap& own, const TensorMap& expected, double relative_norm) {
+  for (const auto& [name, tensor] : expected) {
+    const auto found = own.find(name);
+    if (found == own.end() || found->second.sizes() != tensor.sizes())
+      throw ContractError(
+          fmt::format("parameter {}: expected it as the reference has it, got none or another shape", name));
+  }
+  return compare(as_one_vector(own), as_one_vector(expected), {0, kInfinity, relative_norm});
+}
+
+Comparison compare_losses(const std::vector<double>& own, const std::vector<double>& expected, double relative) {
+  const auto num_steps = static_cast<std::int64_t>(expected.size());
+  return compare(first_losses(own, num_steps), first_losses(expected, num_steps), {relative, 0, kInfinity});
+}
+
+double largest_loss_difference(const std::vector<double>& own, const std::vector<double>& expected,
+                               std::int64_t num_steps) {
+  if (num_steps == 0) return 0;
+  const at::Tensor reference = first_losses(expected, num_steps);
+  return ((first_losses(own, num_steps) - reference) / reference).abs().max().item<double>();
+}
+
+TensorMap expected_share(const TrainingRun& run, const TensorMap& own, const TensorMap& reference, int rank,
+                         int num_ranks) {
+  TensorMap share;
+  for (const LayerSpec& layer : model_named(run.training.model).layers) {
+    for (const ParameterSpec& spec : layer.parameters) {
+      if (run.parallelism == Parallelism::kTensor) {
+        share[spec.name] = shard_of(spec, reference.at(spec.name), rank, num_ranks);
+      } else if (own.count(spec.name) != 0) {
+        share[spec.name] = reference.at(spec.name);
+      }
+    }
+  }
+  return share;
+}
+
+namespace {
+
+at::Tensor from_doubles(const std::vector<double>& values) {
+  return at::tensor(values, at::kDouble);
+}
+
+/// Sends the record from `owner` to all ranks. Only its values are sent; all shapes follow from the run.
+void share_record(TrainingRecord& record, const TrainingRun& run, const Dataset& data, int owner, Collectives& comm) {
+  const TrainingOptions& training = run.training;
+  const bool owns = comm.rank() == owner;
+  const auto share = [&](const at::Tensor& mine, std::vector<std::int64_t> shape, at::ScalarType dtype) {
+    return comm.broadcast(owns ? mine.contiguous() : at::empty(shape, dtype), owner);
+  };
+  const std::int64_t num_epochs = training.num_epochs;
+  const std::int64_t num_steps = num_epochs * num_batches(data.train.size(), training.batch_size);
+  record.losses = doubles_in(share(from_doubles(record.losses), {num_steps}, at::kDouble));
+  record.test_losses = doubles_in(share(from_doubles(record.test_losses), {num_epochs}, at::kDouble));
+  record.accuracies = doubles_in(share(from_doubles(record.accuracies), {num_epochs}, at::kDouble));
+  record.parameters.resize(static_cast<std::size_t>(num_epochs));
+  for (TensorMap& parameters : record.parameters) {
+    for (const LayerSpec& layer : model_named(training.model).layers) {
+      for (const ParameterSpec& spec : layer.parameters)
+        parameters[spec.name] = share(parameters[spec.name], spec.shape, training.dtype);
+    }
+  }
+  const at::Tensor used =
+      share(at::tensor({record.used.flops, record.used.memory.peak_bytes}, at::kLong), {2}, at::kLong);
+  record.used = {used[0].item<std::int64_t>(), {used[1].item<std::int64_t>(), 0}, {}};
+  if (num_epochs > 0) record.predictions = share(record.predictions, {data.test.size()}, at::kLong);
+}
+
+}  // namespace
+
+TrainingRecord train_reference(const TrainingRun& run, const Dataset& data, int num_ranks,
+                               const std::function<void()>& report) {
+  const std::unique_ptr<Strategy> strategy = reference_strategy(run, num_ranks);
+  const std::string label = run.is_stale() ? run.name + " by formula" : run.training.model + " in one process";
+  TrainingProgress progress(label, run.training.num_epochs * data.train.size());
+  TrainingEvents events;
+  events.on_step = [&](std::int64_t num_images, double loss) {
+    progress.step(num_images, loss);
+    report();
+  };
+  events.on_batch = report;
+  Checkpoints drains({"", run.checkpoint_every, false, ""}, 0, 1);
+  TrainingRecord record;
+  record.used =
+      measured_use_of_one_process([&] { record = run_training(run.training, data, *strategy, &drains, events); });
+  return record;
+}
+
+std::vector<TrainingRecord> train_references(const std::vector<TrainingRun>& runs, const Dataset& data,
+                                             Communicator& comm) {
+  std::vector<std::string> keys;  // of distinct references
+  std::vector<std::size_t> reference_of;
+  std::vector<TrainingRun> distinct;
+  for (const TrainingRun& run : runs) {
+    const auto found = std::find(keys.begin(), keys.end(), reference_key(run));
+    reference_of.push_back(static_cast<std::size_t>(found - keys.begin()));
+    if (found != keys.end()) continue;
+    keys.push_back(reference_key(run));
+    distinct.push_back(run);
+  }
+  const auto owner = [&](std::size_t turn) { return static_cast<int>(turn) % comm.size(); };
+  std::vector<TrainingRecord> references(distinct.size());
+  comm::work_while_others_wait(comm.collectives(), [&](const comm::ReportProgress& report) {
+    for (std::size_t i = 0; i < distinct.size(); ++i) {
+      if (owner(i) == comm.rank()) references[i] = train_reference(distinct[i], data, comm.size(), report);
+    }
+  });
+  for (std::size_t i = 0; i < distinct.size(); ++i)
+    share_record(references[i], distinct[i], data, owner(i), comm.collectives());
+  std::vector<TrainingRecord> of_runs;
+  for (const std::size_t reference : reference_of) of_runs.push_back(references[reference]);
+  return of_runs;
+}
+
+TrainingProgress::TrainingProgress(const std::string& label, std::int64_t num_images, bool quiet)
+    : start_(std::chrono::steady_clock::now()), quiet_(quiet), bar_({label, num_images}) {}
+
+void TrainingProgress::step(std::int64_t num_images, double loss) {
+  num_images_ += num_images;
+  if (!quiet_) {
+    bar_.advance(num_images,
+                 fmt::format("loss {:.3f}, {:.0f} images/s", loss, static_cast<double>(num_images_) / seconds()));
+  }
+}
+
+double TrainingProgress::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+std::string TrainingProgress::text() const {
+  return log::filled(kSpeedLine, num_images_, seconds(), static_cast<double>(num_images_) / seconds());
 }
 
 }  // namespace lab::optc

@@ -10,18 +10,15 @@
 #include "optC_model_parallel/model/training.h"
 #include "optC_model_parallel/strategy.h"
 
-// What the trainings of ranks are compared with. The program of a judged rank does not have it.
 namespace lab::optc {
+
+// What the trainings of ranks are compared with. The program of a judged rank does not have it.
 
 /// The model named by the options, with its initial weights.
 Learner whole_learner(const TrainingOptions& options);
 
 /// The yardstick: the whole model in one process, each batch as a whole.
 std::unique_ptr<Strategy> single_process(const TrainingOptions& options);
-
-/// How many updates are missing from the weights of a stage's forward pass, once an asynchronous pipeline is full.
-/// Errors    UsageError: a schedule that is not asynchronous
-std::int64_t staleness(const std::string& schedule, std::int64_t stage, std::int64_t num_stages);
 
 /// The whole model in one process, but each update uses gradients of the stale weights that the ranks of an
 /// asynchronous pipeline would have used: by formula, with the history of weights at hand. `stages` are the layers of
