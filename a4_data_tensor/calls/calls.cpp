@@ -1,5 +1,7 @@
 #include "a4_data_tensor/calls/calls.h"
 
+#include <functional>
+
 #include "a4_data_tensor/accumulation.h"
 #include "a4_data_tensor/column_parallel.h"
 #include "a4_data_tensor/data_parallel.h"
@@ -39,8 +41,8 @@ at::Tensor without_graph(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.detach() : tensor;
 }
 
-}  // namespace
-
+/// The call of f, the gather, or g. Inputs "input.x", "input.grad_out"; results "out", "x.grad", and "x" and "grad_out"
+/// as they are afterwards. Or "input.first.x", "input.second.x" and so on: called twice, then backward from both outputs.
 TaskCall function_call(const std::function<at::Tensor(const at::Tensor& x, Collectives&)>& function) {
   return [function](Communicator& comm, const CaseInputs& inputs) {
     const bool once = inputs.tensors.count("input.x") > 0;
@@ -69,6 +71,14 @@ TaskCall function_call(const std::function<at::Tensor(const at::Tensor& x, Colle
   };
 }
 
+/// A layer, as a case uses it.
+struct LayerUnderTest {
+  std::function<at::Tensor(const at::Tensor& x)> forward;
+  TensorMap weights;  ///< this rank's, by name; leaves; undefined ones are left out
+};
+
+/// Runs a layer forward and backward. `x_name`: of its input, "x" or "x_shard". Results "out", "<x_name>.grad" and
+/// "<weight>.grad"; and "<x_name>" and "<weight>" as they are afterwards. Undefined results are for the case to refuse.
 TensorMap layer_results(const CaseInputs& inputs, const std::string& x_name, const LayerUnderTest& layer) {
   const at::Tensor x = leaf(inputs, "input." + x_name);
   const at::Tensor out = layer.forward(x);
@@ -82,8 +92,6 @@ TensorMap layer_results(const CaseInputs& inputs, const std::string& x_name, con
   }
   return results;
 }
-
-namespace {
 
 at::Tensor optional_tensor(const CaseInputs& inputs, const std::string& name) {
   const auto found = inputs.tensors.find(name);

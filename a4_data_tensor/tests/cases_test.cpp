@@ -7,6 +7,7 @@
 #include "common/log/match_line.h"
 #include "common/testing/case_names.h"
 #include "common/testing/case_runs.h"
+#include "common/testing/judged_case.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
 
@@ -90,6 +91,10 @@ TEST_CASE("sizes that do not divide are refused on every rank, with the numbers"
     CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kContract));
     CHECK(outcome.failure->message.find('3') != std::string::npos);
   }
+}
+
+TEST_CASE("every mistake of a case is recognised in its own wrong results") {
+  for (const int size : {1, 2, 4}) CHECK(testing::unrecognised_mistake(all_cases(), size) == "");
 }
 
 TEST_CASE("every case has a call and a unique name") {

@@ -1,4 +1,3 @@
-#include "a4_data_tensor/accumulation.h"
 #include "a4_data_tensor/calls/calls.h"
 #include "common/api/compare.h"
 #include "common/api/errors.h"
@@ -19,8 +18,7 @@ constexpr std::uint64_t kTaskSeed = 5;  // nothing follows from it
 CaseInputs some_inputs() {
   CaseInputs inputs;
   inputs.seed = kTaskSeed;
-  inputs.numbers = {
-      {"global_batch_size", 8}, {"input_dim", 3}, {"output_dim", 4}, {"learning_rate", 0.5}, {"accumulation_steps", 2}};
+  inputs.numbers = {{"global_batch_size", 8}, {"input_dim", 3}, {"output_dim", 4}, {"learning_rate", 0.5}};
   inputs.tensors = {{"input.inputs", seeded_randn({8, 3}, 1)},
                     {"input.targets", seeded_randn({8, 4}, 2)},
                     {"weight.W", seeded_randn({3, 4}, 3)}};
@@ -81,15 +79,6 @@ TEST_CASE("the reference reads only its own rows, and only its own columns") {
   };
   for (const at::Tensor& weight : weights_of(calls().at("a4.column_parallel"), keep_own_columns))
     CHECK(compare(weight, updated(some_inputs())).close);
-}
-
-TEST_CASE("wrong: every rank computes the whole batch by itself") {
-  const TaskCall serial = [](Communicator&, const CaseInputs& inputs) {
-    return TensorMap{{"W", single_step_with_grad_accumulation(step_options(inputs), 1)}};
-  };
-  for (const at::Tensor& weight : weights_of(serial, [](int, TensorMap&) {}))
-    CHECK(compare(weight, updated(some_inputs())).close);
-  for (const at::Tensor& weight : weights_of(serial, keep_own_rows)) CHECK(weight.isnan().all().item<bool>());
 }
 
 }  // namespace
