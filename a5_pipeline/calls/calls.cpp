@@ -7,40 +7,12 @@
 #include "a5_pipeline/baseline.h"
 #include "a5_pipeline/calls/trials.h"
 #include "a5_pipeline/comparisons.h"
+#include "a5_pipeline/pipeline_communicate.h"
 #include "a5_pipeline/pipeline_stage.h"
 #include "common/api/errors.h"
 #include "common/api/shapes.h"
 
 namespace lab::a5 {
-
-TensorMap communicate_trial(Communicator& comm, const CaseInputs& inputs, const CommunicateFunction& communicate) {
-  const at::Tensor output = inputs.tensor("input.output").clone();
-  const at::Tensor input_grad = inputs.tensor("input.input_grad").clone();
-  PipelineArguments arguments;
-  arguments.micro_batch_size = output.size(0);
-  arguments.sequence_length = output.size(1);
-  arguments.hidden_size = output.size(2);
-  arguments.device = inputs.device;
-  PointToPoint& p2p = comm.point_to_point();
-  const at::Tensor input = communicate(PipelineOperation::kRecvForward, p2p, arguments, {});
-  const at::Tensor nothing = communicate(PipelineOperation::kSendForward, p2p, arguments, output);
-  const at::Tensor output_grad = communicate(PipelineOperation::kRecvBackward, p2p, arguments, {});
-  const at::Tensor nothing_either = communicate(PipelineOperation::kSendBackward, p2p, arguments, input_grad);
-  if (input.defined() && output_grad.defined() && input.storage().data() == output_grad.storage().data())
-    throw ResultError("two receives returned the same memory, expected a new tensor each time");
-  const auto received = [&](const at::Tensor& tensor) {
-    return tensor.defined() ? tensor.detach() : at::zeros(output.sizes(), output.options());
-  };
-  const auto requires_grad = [](const at::Tensor& tensor) { return tensor.defined() && tensor.requires_grad(); };
-  const std::vector<std::int64_t> returned = {input.defined(),       requires_grad(input),
-                                              output_grad.defined(), requires_grad(output_grad),
-                                              nothing.defined(),     nothing_either.defined()};
-  return {{"input", received(input)},
-          {"output_grad", received(output_grad)},
-          {"output", output},
-          {"input_grad", input_grad},
-          {"returned", at::tensor(returned, at::kLong)}};
-}
 
 namespace {
 
@@ -120,8 +92,37 @@ TensorMap baseline_call(Communicator&, const CaseInputs& inputs) {
   return results;
 }
 
+/// All four messages of a stage. Results: "input" and "output_grad", zeros where nothing was received; "output" and
+/// "input_grad", which were sent, as they are afterwards; "returned": of the two receives, whether they returned a
+/// tensor and whether it requires a gradient; of the two sends, whether they returned one.
+/// Errors    ResultError: both receives returned the same memory
 TensorMap communicate_call(Communicator& comm, const CaseInputs& inputs) {
-  return communicate_trial(comm, inputs, pipeline_communicate);
+  const at::Tensor output = inputs.tensor("input.output").clone();
+  const at::Tensor input_grad = inputs.tensor("input.input_grad").clone();
+  PipelineArguments arguments;
+  arguments.micro_batch_size = output.size(0);
+  arguments.sequence_length = output.size(1);
+  arguments.hidden_size = output.size(2);
+  arguments.device = inputs.device;
+  PointToPoint& p2p = comm.point_to_point();
+  const at::Tensor input = pipeline_communicate(PipelineOperation::kRecvForward, p2p, arguments, {});
+  const at::Tensor nothing = pipeline_communicate(PipelineOperation::kSendForward, p2p, arguments, output);
+  const at::Tensor output_grad = pipeline_communicate(PipelineOperation::kRecvBackward, p2p, arguments, {});
+  const at::Tensor nothing_either = pipeline_communicate(PipelineOperation::kSendBackward, p2p, arguments, input_grad);
+  if (input.defined() && output_grad.defined() && input.storage().data() == output_grad.storage().data())
+    throw ResultError("two receives returned the same memory, expected a new tensor each time");
+  const auto received = [&](const at::Tensor& tensor) {
+    return tensor.defined() ? tensor.detach() : at::zeros(output.sizes(), output.options());
+  };
+  const auto requires_grad = [](const at::Tensor& tensor) { return tensor.defined() && tensor.requires_grad(); };
+  const std::vector<std::int64_t> returned = {input.defined(),       requires_grad(input),
+                                              output_grad.defined(), requires_grad(output_grad),
+                                              nothing.defined(),     nothing_either.defined()};
+  return {{"input", received(input)},
+          {"output_grad", received(output_grad)},
+          {"output", output},
+          {"input_grad", input_grad},
+          {"returned", at::tensor(returned, at::kLong)}};
 }
 
 TensorMap pipeline_call(Communicator& comm, const CaseInputs& inputs) {
