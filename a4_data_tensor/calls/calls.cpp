@@ -12,10 +12,6 @@
 namespace lab::a4 {
 namespace {
 
-at::Tensor leaf(const CaseInputs& inputs, const std::string& name) {
-  return inputs.tensor(name).clone().requires_grad_();
-}
-
 /// A missing graph, and another shape, show in the results.
 bool can_go_backward(const at::Tensor& out, const at::Tensor& grad_out) {
   return out.defined() && out.requires_grad() && out.sizes() == grad_out.sizes();
@@ -41,28 +37,34 @@ at::Tensor without_graph(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.detach() : tensor;
 }
 
+/// The same tensor in the memory of its transpose, as a slice or a gradient may come.
+at::Tensor strided(const at::Tensor& tensor) {
+  return tensor.transpose(0, -1).contiguous().transpose(0, -1);
+}
+
 /// The call of f, the gather, or g. Inputs "input.x", "input.grad_out"; results "out", "x.grad", and "x" and "grad_out"
-/// as they are afterwards. Or "input.first.x", "input.second.x" and so on: called twice, then backward from both outputs.
+/// as they are afterwards. Or "input.first.x", "input.second.x" and so on: called for each, then backward from all. With
+/// the number "strided" none of them is contiguous.
 TaskCall function_call(const std::function<at::Tensor(const at::Tensor& x, Collectives&)>& function) {
   return [function](Communicator& comm, const CaseInputs& inputs) {
-    const bool once = inputs.tensors.count("input.x") > 0;
-    TensorMap results, leaves;
-    std::vector<at::Tensor> outs, grads_out;
-    for (const std::string& prefix :
-         once ? std::vector<std::string>{""} : std::vector<std::string>{"first.", "second."}) {
-      const at::Tensor x = leaf(inputs, "input." + prefix + "x");
-      const at::Tensor out = function(x, comm.collectives());
-      leaves[prefix] = x;
-      results[prefix + "grad_out"] = inputs.tensor("input." + prefix + "grad_out").clone();
-      // Copied before the backward pass, which must change neither.
-      results[prefix + "out"] = out.defined() ? out.detach().clone() : out;
-      if (!can_go_backward(out, results[prefix + "grad_out"])) continue;
-      outs.push_back(out);
-      grads_out.push_back(results[prefix + "grad_out"]);
+    const bool is_strided = inputs.numbers.count("strided") != 0;
+    TensorMap results, leaves, outs;
+    for (const std::string prefix : {"", "first.", "second.", "third."}) {
+      if (inputs.tensors.count("input." + prefix + "x") == 0) continue;
+      at::Tensor x = inputs.tensor("input." + prefix + "x").clone();
+      at::Tensor grad_out = inputs.tensor("input." + prefix + "grad_out").clone();
+      leaves[prefix] = (is_strided ? strided(x) : x).requires_grad_();
+      results[prefix + "grad_out"] = is_strided ? strided(grad_out) : grad_out;
+      outs[prefix] = function(leaves[prefix], comm.collectives());
     }
+    // Copied when all are there, and before the backward pass: neither may change another's.
+    for (const auto& [prefix, out] : outs) results[prefix + "out"] = out.defined() ? out.detach().clone() : out;
     // One after the other: of several outputs in one call, a device's thread takes whichever it sees first, and ranks
     // would call collectives in different orders.
-    for (std::size_t i = 0; i < outs.size(); ++i) outs[i].backward(grads_out[i]);
+    for (const auto& [prefix, out] : outs) {
+      const at::Tensor& grad_out = results[prefix + "grad_out"];
+      if (can_go_backward(out, grad_out)) out.backward(grad_out);
+    }
     for (const auto& [prefix, x] : leaves) {
       results[prefix + "x.grad"] = x.grad();
       results[prefix + "x"] = x.detach();
@@ -79,12 +81,26 @@ struct LayerUnderTest {
 
 /// Runs a layer forward and backward. `x_name`: of its input, "x" or "x_shard". Results "out", "<x_name>.grad" and
 /// "<weight>.grad"; and "<x_name>" and "<weight>" as they are afterwards. Undefined results are for the case to refuse.
+/// With the number "twice" it goes forward again with twice the input, before it goes backward from both: "second.out"
+/// and "second.<x_name>.grad".
 TensorMap layer_results(const CaseInputs& inputs, const std::string& x_name, const LayerUnderTest& layer) {
-  const at::Tensor x = leaf(inputs, "input." + x_name);
-  const at::Tensor out = layer.forward(x);
+  TensorMap results;
+  std::vector<at::Tensor> outs, leaves;
+  const bool is_twice = inputs.numbers.count("twice") != 0;
+  for (const int times : is_twice ? std::vector<int>{1, 2} : std::vector<int>{1}) {
+    const at::Tensor x = times * inputs.tensor("input." + x_name);
+    // A shard is a slice of columns: not contiguous.
+    leaves.push_back((is_twice && x_name == "x_shard" ? strided(x) : x).requires_grad_());
+    outs.push_back(layer.forward(leaves.back()));
+  }
   const at::Tensor grad_out = inputs.tensor("input.grad_out").clone();
-  if (can_go_backward(out, grad_out)) out.backward(grad_out);
-  TensorMap results = {{"out", without_graph(out)}, {x_name + ".grad", x.grad()}, {x_name, x.detach()}};
+  for (std::size_t i = 0; i < outs.size(); ++i) {
+    if (can_go_backward(outs[i], grad_out)) outs[i].backward(grad_out);
+    const std::string prefix = i == 0 ? "" : "second.";
+    results[prefix + "out"] = without_graph(outs[i]);
+    results[prefix + x_name + ".grad"] = leaves[i].grad();
+  }
+  results[x_name] = leaves.front().detach();
   for (const auto& [name, weight] : layer.weights) {
     if (!weight.defined()) continue;
     results[name + ".grad"] = weight.grad();

@@ -30,6 +30,18 @@ std::function<ShareBound(const CasePlace&)> data_parallel_work(const SizesFor& s
   };
 }
 
+std::function<ShareBound(const CasePlace&)> accumulation_work(const SizesFor& sizes_for) {
+  return [=](const CasePlace& place) {
+    const LabSizes sizes = sizes_for(place.size);
+    const std::int64_t weights = sizes.step.input_dim * sizes.step.output_dim;
+    const std::int64_t outputs = sizes.step.global_batch_size * sizes.step.output_dim;
+    const std::int64_t products = 4 * sizes.step.global_batch_size * weights;
+    return ShareBound{products + kOfLoss * outputs + kOfUpdate * weights,
+                      own_products(products, {0, 1, place.seed}) + kPerElement * outputs +
+                          kPerElement * sizes.accumulation_steps * weights};
+  };
+}
+
 std::function<ShareBound(const CasePlace&)> column_step_work(const SizesFor& sizes_for) {
   return [=](const CasePlace& place) {
     const StepOptions step = sizes_for(place.size).step;
@@ -173,7 +185,14 @@ CostBounds all_reduces_of(const Shapes& shapes) {
 CostBounds data_parallel_traffic(const SizesFor& sizes_for) {
   return [=](const CasePlace& place) {
     const StepOptions step = sizes_for(place.size).step;
-    return bounds_of(sum_of(step.input_dim * step.output_dim, place.size) + if_wanted(sum_of(1, place.size)), 2);
+    const std::int64_t weights = step.input_dim * step.output_dim;
+    std::vector<CostBound> bounds = bounds_of(sum_of(weights, place.size) + if_wanted(sum_of(1, place.size)), 2);
+    // The room for another way to sum is none for a second sum.
+    const Traffic once = all_reduce_of(weights, place.size) + all_reduce_of(1, place.size);
+    for (CostBound& bound : bounds) {
+      if (bound.operation == "all_reduce") bound.max_bytes_sent = once.most_sent;
+    }
+    return bounds;
   };
 }
 

@@ -66,6 +66,10 @@ CostBounds pair_traffic(const SizesFor& sizes_for);
 /// Then the loss of these rows, and an update of the whole weight.
 std::function<ShareBound(const CasePlace&)> data_parallel_work(const SizesFor& sizes_for);
 
+/// Forward and the weight's gradient of every row once:              4 b i o
+/// Then the loss of these rows, an update, and m sums of gradients.
+std::function<ShareBound(const CasePlace&)> accumulation_work(const SizesFor& sizes_for);
+
 /// The same on o/P columns:                                          4 b i o / P
 /// Then the loss of the whole output, and an update of these columns.
 std::function<ShareBound(const CasePlace&)> column_step_work(const SizesFor& sizes_for);

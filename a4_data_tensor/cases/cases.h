@@ -15,6 +15,7 @@ struct LabSizes {
   StepOptions step;
   std::int64_t accumulation_steps = 4;
   std::int64_t layer_batch = 12;  ///< of a layer alone; few world sizes divide it: tensor parallelism does not split it
+  bool random_layers = false;     ///< a layer alone works on random numbers, not on integers whose sums are exact
 };
 
 /// The sizes that a case has on a number of ranks.
@@ -31,8 +32,11 @@ std::vector<Case> further_cases(const LabSizes& sizes);
 /// Of these, the layers: InputGrad, Bias, RowParallel, ColumnRow.
 std::vector<Case> layer_cases_for(const SizesFor& sizes_for);
 
-/// g by itself, which the layers use on a tensor of their own; f, the gather and g on random numbers, and each called twice
-/// before they go backward.
+/// The same layers used twice before they go backward, without bounds.
+std::vector<Case> twice_cases_for(const SizesFor& sizes_for);
+
+/// g by itself, which the layers use on a tensor of their own; f, the gather and g on random numbers, on tensors that are
+/// not contiguous, and each called three times before they go backward.
 std::vector<Case> unprinted_function_cases();
 
 /// What a run does not print: the functions as above; all on other sizes, with another learning rate and other steps

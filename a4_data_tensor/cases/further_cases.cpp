@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "a4_data_tensor/cases/bounds.h"
 #include "a4_data_tensor/cases/cases.h"
 #include "common/api/partition.h"
@@ -38,14 +40,32 @@ struct LayerData {
   at::Tensor x, weight1, weight2, bias, grad_out;
 };
 
-LayerData layer_data(const LabSizes& sizes, std::uint64_t seed) {
+/// Small integers; or random numbers, of which no hidden value is near zero, where rounding would decide what relu
+/// does: the inputs are positive, and so are the columns of the first weight, or negative.
+LayerData layer_data(const SizesFor& sizes_for, const CasePlace& place) {
+  const LabSizes sizes = sizes_for(place.size);
   const std::int64_t in = sizes.step.input_dim, out = sizes.step.output_dim, batch = sizes.layer_batch;
+  const std::uint64_t seed = place.seed;
+  if (sizes.random_layers) {
+    const at::Tensor signs = seeded_rand({out}, seed + 5).ge(0.5).to(at::kFloat).mul(2).sub(1);
+    return {seeded_rand({batch, in}, seed).add(0.1), seeded_rand({in, out}, seed + 1).add(0.1).mul(signs),
+            seeded_randn({out, in}, seed + 2), seeded_randn({out}, seed + 3), seeded_randn({batch, out}, seed + 4)};
+  }
   return {small({batch, in}, seed), small({in, out}, seed + 1), small({out, in}, seed + 2), small({out}, seed + 3),
           small({batch, out}, seed + 4)};
 }
 
-LayerData layer_data(const SizesFor& sizes_for, const CasePlace& place) {
-  return layer_data(sizes_for(place.size), place.seed);
+/// In float64, from which expected results are rounded once.
+LayerData exact_data(const SizesFor& sizes_for, const CasePlace& place) {
+  LayerData data = layer_data(sizes_for, place);
+  for (at::Tensor* tensor : {&data.x, &data.weight1, &data.weight2, &data.bias, &data.grad_out})
+    *tensor = tensor->to(at::kDouble);
+  return data;
+}
+
+TensorMap rounded(TensorMap tensors) {
+  for (auto& [name, tensor] : tensors) tensor = tensor.to(at::kFloat);
+  return tensors;
 }
 
 /// A case on exact data: results must be bitwise equal.
@@ -58,6 +78,13 @@ Case exact_case(const std::string& task, const std::string& name) {
   return result;
 }
 
+Case layer_case(const std::string& task, const std::string& name, const SizesFor& sizes_for) {
+  Case result = exact_case(task, name);
+  // By the norm: an element may be as small as what rounding leaves of its summands.
+  if (sizes_for(1).random_layers) result.tolerance = {0, std::numeric_limits<double>::infinity(), 1e-5};
+  return result;
+}
+
 CaseInputs layer_inputs(const LayerData& data, bool with_bias) {
   CaseInputs inputs;
   inputs.tensors = {{"input.x", data.x}, {"input.grad_out", data.grad_out}, {"weight.W", data.weight1}};
@@ -66,14 +93,14 @@ CaseInputs layer_inputs(const LayerData& data, bool with_bias) {
 }
 
 Case column_case(const SizesFor& sizes_for, const std::string& name, bool with_bias) {
-  Case result = exact_case("a4.column_parallel", name);
+  Case result = layer_case("a4.column_parallel", name, sizes_for);
   result.inputs = [=](const CasePlace& place) { return layer_inputs(layer_data(sizes_for, place), with_bias); };
   result.keep_own_part = [with_bias](const CasePlace& place, TensorMap& inputs) {
     keep_columns(inputs.at("weight.W"), place);
     if (with_bias) keep_columns(inputs.at("weight.bias"), place);
   };
   result.expected = [=](const CasePlace& place) {
-    const LayerData data = layer_data(sizes_for, place);
+    const LayerData data = exact_data(sizes_for, place);
     const at::Tensor out = at::matmul(data.x, data.weight1);
     TensorMap expected = {{"out", with_bias ? out + data.bias : out},
                           {"x.grad", at::matmul(data.grad_out, data.weight1.t())},
@@ -85,7 +112,7 @@ Case column_case(const SizesFor& sizes_for, const std::string& name, bool with_b
       expected["bias.grad"] = columns_of(data.grad_out.sum(0), place);
       expected["bias"] = columns_of(data.bias, place);
     }
-    return expected;
+    return rounded(expected);
   };
   result.skip_reason = if_not_divided(sizes_for, &StepOptions::output_dim);
   result.bounds = column_layer_traffic(sizes_for);
@@ -99,11 +126,12 @@ struct FunctionData {
   std::vector<std::int64_t> shape;
   bool random = false;
   std::uint64_t offset = 0;  ///< of the seed
+  at::ScalarType dtype = at::kFloat;
 
   at::Tensor of_rank(const CasePlace& place, std::uint64_t more, int rank) const {
     const std::uint64_t seed = place.seed + offset + more;
-    return random ? seeded_randn(shape, derived_seed(seed, rank_seed(seed, rank)))
-                  : exact_values_for_rank(shape, at::kFloat, seed, rank);
+    return random ? seeded_randn(shape, derived_seed(seed, rank_seed(seed, rank)), dtype)
+                  : exact_values_for_rank(shape, dtype, seed, rank);
   }
   std::vector<at::Tensor> of_all(const CasePlace& place, std::uint64_t more) const {
     std::vector<at::Tensor> all;
@@ -112,13 +140,13 @@ struct FunctionData {
   }
   /// In float64, rounded once.
   at::Tensor sum(const CasePlace& place, std::uint64_t more) const {
-    return at::stack(of_all(place, more)).to(at::kDouble).sum(0).to(at::kFloat);
+    return at::stack(of_all(place, more)).to(at::kDouble).sum(0).to(dtype);
   }
   at::Tensor same_everywhere(const CasePlace& place, std::uint64_t more, std::int64_t times_last_dim = 1) const {
     std::vector<std::int64_t> sizes = shape;
     sizes.back() *= times_last_dim;
     const std::uint64_t seed = place.seed + offset + more;
-    return random ? seeded_randn(sizes, seed) : exact_values(sizes, at::kFloat, seed);
+    return random ? seeded_randn(sizes, seed, dtype) : exact_values(sizes, dtype, seed);
   }
 };
 
@@ -165,7 +193,7 @@ Case function_case(const FunctionUnderTest& function, const std::string& suffix,
   const auto tensors = [=](const CasePlace& place) {
     TensorMap all;
     for (std::size_t i = 0; i < all_data.size(); ++i) {
-      const std::string prefix = all_data.size() == 1 ? "" : i == 0 ? "first." : "second.";
+      const std::string prefix = all_data.size() == 1 ? "" : i == 0 ? "first." : i == 1 ? "second." : "third.";
       for (const auto& [name, tensor] : function.tensors(all_data[i], place)) all[prefix + name] = tensor;
     }
     return all;
@@ -183,15 +211,31 @@ Case function_case(const FunctionUnderTest& function, const std::string& suffix,
   // The incoming gradient belongs to autograd, and x to the caller: neither may be modified.
   result.expected = tensors;
   Shapes shapes;
-  for (const FunctionData& data : all_data) shapes.push_back(data.shape);
+  for (const FunctionData& data : all_data) {
+    shapes.push_back(data.shape);
+    if (data.dtype == at::kDouble) shapes.push_back(data.shape);  // twice the bytes
+  }
   result.bounds = function.bounds(shapes);
+  return result;
+}
+
+/// On tensors of one dimension, of float64, and such as are not contiguous.
+Case strided_case(const FunctionUnderTest& function) {
+  Case result =
+      function_case(function, "Strided", {{{6}, false, 10}, {{4, 3}, false, 12}, {{5, 2}, true, 14, at::kDouble}});
+  result.tolerance = {1e-12, 1e-12};
+  result.inputs = [inputs = result.inputs](const CasePlace& place) {
+    CaseInputs all = inputs(place);
+    all.numbers["strided"] = 1;
+    return all;
+  };
   return result;
 }
 
 const FunctionData kSums = {{5, 3}}, kParts = {{2, 3, 4}};
 
 Case row_case(const SizesFor& sizes_for, const std::string& name) {
-  Case result = exact_case("a4.row_parallel", name);
+  Case result = layer_case("a4.row_parallel", name, sizes_for);
   result.inputs = [=](const CasePlace& place) {
     const LayerData data = layer_data(sizes_for, place);
     CaseInputs inputs = layer_inputs(data, true);
@@ -203,15 +247,15 @@ Case row_case(const SizesFor& sizes_for, const std::string& name) {
     inputs.erase("input.x");  // of which x_shard is this rank's
   };
   result.expected = [=](const CasePlace& place) {
-    const LayerData data = layer_data(sizes_for, place);
-    return TensorMap{{"out", at::matmul(data.x, data.weight1) + data.bias},
-                     {"x_shard.grad", columns_of(at::matmul(data.grad_out, data.weight1.t()), place)},
-                     {"W.grad", rows_of(at::matmul(data.x.t(), data.grad_out), place)},
-                     {"bias.grad", data.grad_out.sum(0)},
-                     // The layer must not modify any of these.
-                     {"x_shard", columns_of(data.x, place)},
-                     {"W", rows_of(data.weight1, place)},
-                     {"bias", data.bias}};
+    const LayerData data = exact_data(sizes_for, place);
+    return rounded({{"out", at::matmul(data.x, data.weight1) + data.bias},
+                    {"x_shard.grad", columns_of(at::matmul(data.grad_out, data.weight1.t()), place)},
+                    {"W.grad", rows_of(at::matmul(data.x.t(), data.grad_out), place)},
+                    {"bias.grad", data.grad_out.sum(0)},
+                    // The layer must not modify any of these.
+                    {"x_shard", columns_of(data.x, place)},
+                    {"W", rows_of(data.weight1, place)},
+                    {"bias", data.bias}});
   };
   result.skip_reason = if_not_divided(sizes_for, &StepOptions::input_dim);
   result.bounds = row_layer_traffic(sizes_for);
@@ -221,7 +265,7 @@ Case row_case(const SizesFor& sizes_for, const std::string& name) {
 }
 
 Case pair_case(const SizesFor& sizes_for, const std::string& name) {
-  Case result = exact_case("a4.column_row", name);
+  Case result = layer_case("a4.column_row", name, sizes_for);
   const auto grad_out_at = [=](const CasePlace& place) {
     const LabSizes sizes = sizes_for(place.size);
     return small({sizes.layer_batch, sizes.step.input_dim}, place.seed + 5);
@@ -240,19 +284,19 @@ Case pair_case(const SizesFor& sizes_for, const std::string& name) {
     keep_rows(inputs.at("weight.W2"), place);
   };
   result.expected = [=](const CasePlace& place) {
-    const LayerData data = layer_data(sizes_for, place);
-    const at::Tensor grad_out = grad_out_at(place);
+    const LayerData data = exact_data(sizes_for, place);
+    const at::Tensor grad_out = grad_out_at(place).to(at::kDouble);
     const at::Tensor before = at::matmul(data.x, data.weight1);
     const at::Tensor hidden = at::relu(before);
     const at::Tensor grad_before = at::matmul(grad_out, data.weight2.t()) * before.gt(0);
-    return TensorMap{{"out", at::matmul(hidden, data.weight2)},
-                     {"x.grad", at::matmul(grad_before, data.weight1.t())},
-                     {"W1.grad", columns_of(at::matmul(data.x.t(), grad_before), place)},
-                     {"W2.grad", rows_of(at::matmul(hidden.t(), grad_out), place)},
-                     // The pair must not modify any of these.
-                     {"x", data.x},
-                     {"W1", columns_of(data.weight1, place)},
-                     {"W2", rows_of(data.weight2, place)}};
+    return rounded({{"out", at::matmul(hidden, data.weight2)},
+                    {"x.grad", at::matmul(grad_before, data.weight1.t())},
+                    {"W1.grad", columns_of(at::matmul(data.x.t(), grad_before), place)},
+                    {"W2.grad", rows_of(at::matmul(hidden.t(), grad_out), place)},
+                    // The pair must not modify any of these.
+                    {"x", data.x},
+                    {"W1", columns_of(data.weight1, place)},
+                    {"W2", rows_of(data.weight2, place)}});
   };
   result.skip_reason = if_not_divided(sizes_for, &StepOptions::output_dim);
   result.bounds = pair_traffic(sizes_for);
@@ -267,7 +311,8 @@ std::vector<Case> unprinted_function_cases() {
   std::vector<Case> cases = {function_case(kReduce, "", {kSums})};
   for (const FunctionUnderTest& function : {kBroadcast, kGather, kReduce}) {
     cases.push_back(function_case(function, "Random", {{{7, 6}, true, 2}}));
-    cases.push_back(function_case(function, "Twice", {{{3, 5}, false, 4}, {{2, 4, 2}, false, 6}}));
+    cases.push_back(function_case(function, "Twice", {{{3, 5}, false, 4}, {{2, 4, 2}, false, 6}, {{3, 5}, false, 8}}));
+    cases.push_back(strided_case(function));
   }
   return cases;
 }
@@ -275,6 +320,35 @@ std::vector<Case> unprinted_function_cases() {
 std::vector<Case> layer_cases_for(const SizesFor& sizes_for) {
   return {column_case(sizes_for, "InputGrad", false), column_case(sizes_for, "Bias", true),
           row_case(sizes_for, "RowParallel"), pair_case(sizes_for, "ColumnRow")};
+}
+
+std::vector<Case> twice_cases_for(const SizesFor& sizes_for) {
+  std::vector<Case> cases;
+  for (Case test_case : layer_cases_for(sizes_for)) {
+    if (test_case.name == "Bias") continue;  // as InputGrad
+    test_case.inputs = [inputs = test_case.inputs](const CasePlace& place) {
+      CaseInputs all = inputs(place);
+      all.numbers["twice"] = 1;
+      return all;
+    };
+    test_case.expected = [expected = test_case.expected](const CasePlace& place) {
+      TensorMap all = expected(place);
+      const auto bias = all.find("bias");
+      all["second.out"] = bias == all.end() ? 2 * all.at("out") : 2 * all.at("out") - bias->second;
+      for (auto& [name, tensor] : all) {
+        if (name == "x.grad" || name == "x_shard.grad") continue;
+        if (name == "bias.grad") tensor = 2 * tensor;
+        if (name[0] == 'W' && name.find(".grad") != std::string::npos) tensor = 3 * tensor;
+      }
+      const char* x_grad = all.count("x.grad") != 0 ? "x.grad" : "x_shard.grad";
+      all[std::string("second.") + x_grad] = all.at(x_grad);
+      return all;
+    };
+    test_case.bounds = {};
+    test_case.work = test_case.memory = {};
+    cases.push_back(test_case);
+  }
+  return cases;
 }
 
 std::vector<Case> further_cases(const LabSizes& sizes) {

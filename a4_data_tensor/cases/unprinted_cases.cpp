@@ -12,6 +12,13 @@ LabSizes other_sizes(int num_ranks) {
   sizes.step.output_dim = 6 * num_ranks;
   sizes.step.learning_rate = 0.375;
   sizes.accumulation_steps = 6;
+  sizes.random_layers = true;
+  return sizes;
+}
+
+LabSizes exact_sizes(int num_ranks) {
+  LabSizes sizes = other_sizes(num_ranks);
+  sizes.random_layers = false;
   return sizes;
 }
 
@@ -54,6 +61,7 @@ LabSizes deep(int) {
 Case accumulation_memory_case() {
   Case result = cases_of_task(renamed(handout_cases_for(deep), "Deep"), "a4.accumulation").front();
   result.memory = accumulation_memory(deep);
+  result.work = accumulation_work(deep);
   return result;
 }
 
@@ -75,7 +83,8 @@ std::vector<Case> unprinted_cases() {
   std::vector<Case> cases = {accumulation_memory_case()};
   for (const std::vector<Case>& more :
        {unprinted_function_cases(), renamed(handout_cases_for(other_sizes), "OtherSizes"),
-        renamed(layer_cases_for(other_sizes), "OtherSizes"), memory_cases()})
+        renamed(layer_cases_for(other_sizes), "OtherSizes"), renamed(twice_cases_for(exact_sizes), "Twice"),
+        memory_cases()})
     cases.insert(cases.end(), more.begin(), more.end());
   return cases;
 }

@@ -207,7 +207,7 @@ std::vector<Case> with_costly(std::vector<Case> cases, const std::vector<std::st
 
 ResourceUse use_of_one_process(const Case& test_case, const CasePlace& place) {
   ResourceUse use;
-  if (test_case.work) use.flops = test_case.work(place).of_one_process;
+  if (test_case.work && !test_case.only_rank_zero) use.flops = test_case.work(place).of_one_process;
   if (test_case.memory) use.memory.peak_bytes = test_case.memory(place).of_one_process;
   use.model_time = comm::model_time_of(use.flops);
   return use;

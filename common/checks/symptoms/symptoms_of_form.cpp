@@ -216,6 +216,7 @@ bool is_of_all_work(const std::string& message) {
 }
 
 Explanation works_for_all(const CaseEvidence& evidence) {
+  if (evidence.test_case.only_rank_zero) return std::nullopt;  // there is nobody to share with
   if (!numbers_are_right(evidence) || !any_rank(evidence.over_budget, is_of_all_work)) return std::nullopt;
   return "the numbers are right, but the work is not shared: a rank computes more than its part, perhaps the whole";
 }
