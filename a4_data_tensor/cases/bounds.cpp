@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/comm/messages/model_time.h"
+
 namespace lab::a4 {
 namespace {
 
@@ -229,6 +231,26 @@ CostBounds pair_traffic(const SizesFor& sizes_for) {
     const LabSizes sizes = sizes_for(place.size);
     const std::int64_t num_values = sizes.layer_batch * sizes.step.input_dim;
     return bounds_of(all_reduce_of(num_values, place.size) + sum_of(num_values, place.size), 2);
+  };
+}
+
+std::function<TimeBound(int size, std::uint64_t seed)> time_of_own_part(const Case& bounded) {
+  return [bounds = bounded.bounds, work = bounded.work](int size, std::uint64_t seed) {
+    const CasePlace place{0, size, seed};
+    const comm::ModelRates rates;
+    std::int64_t bytes = 0, least_bytes = 0, rounds = 0;
+    for (const CostBound& bound : bounds(place)) {
+      if (bound.operation.empty()) {
+        bytes = static_cast<std::int64_t>(bound.max_bytes_sent);
+        least_bytes = static_cast<std::int64_t>(bound.min_bytes_received);
+      }
+      // A reduce_scatter and an all_gather have as many between them.
+      if (bound.operation == "all_reduce") rounds = 2 * (size - 1) * static_cast<std::int64_t>(bound.max_calls);
+    }
+    const ShareBound flops = work(place);
+    return TimeBound{share_of_rank(flops.of_one_process, place) * rates.ps_per_flop + least_bytes * rates.ps_per_byte,
+                     flops.most * rates.ps_per_flop + bytes * rates.ps_per_byte +
+                         rounds * (rates.latency_ps + 2 * rates.overhead_ps)};
   };
 }
 

@@ -39,6 +39,14 @@ LabSizes wide(int num_ranks) {
   return sizes;
 }
 
+/// Work that takes long against messages, on any number of ranks.
+LabSizes long_work(int num_ranks) {
+  LabSizes sizes;
+  const std::int64_t size = (320 + num_ranks - 1) / num_ranks * num_ranks;
+  sizes.step.global_batch_size = sizes.step.input_dim = sizes.step.output_dim = sizes.layer_batch = size;
+  return sizes;
+}
+
 std::vector<Case> renamed(std::vector<Case> cases, const std::string& suffix) {
   for (Case& test_case : cases) {
     test_case.name += suffix;
@@ -77,6 +85,19 @@ std::vector<Case> memory_cases() {
   return cases;
 }
 
+/// Those that show whether ranks compute at the same time, or in turns.
+std::vector<Case> time_cases() {
+  std::vector<Case> cases;
+  for (const std::vector<Case>& more : {handout_cases_for(long_work), layer_cases_for(long_work)}) {
+    for (Case test_case : renamed(more, "Long")) {
+      if (!test_case.work || test_case.name == "BiasLong") continue;
+      test_case.time = time_of_own_part(test_case);
+      cases.push_back(test_case);
+    }
+  }
+  return cases;
+}
+
 }  // namespace
 
 std::vector<Case> unprinted_cases() {
@@ -84,7 +105,7 @@ std::vector<Case> unprinted_cases() {
   for (const std::vector<Case>& more :
        {unprinted_function_cases(), renamed(handout_cases_for(other_sizes), "OtherSizes"),
         renamed(layer_cases_for(other_sizes), "OtherSizes"), renamed(twice_cases_for(exact_sizes), "Twice"),
-        memory_cases()})
+        memory_cases(), time_cases()})
     cases.insert(cases.end(), more.begin(), more.end());
   return cases;
 }
