@@ -6,20 +6,15 @@
 #include "a9_collectives/allgather.h"
 #include "a9_collectives/allreduce.h"
 #include "a9_collectives/broadcast.h"
-#include "a9_collectives/cases/cases.h"
 #include "a9_collectives/chunks.h"
 #include "a9_collectives/reduce_scatter.h"
-#include "a9_collectives/tests/wrong/collective.h"
-#include "common/testing/case_runs.h"
+#include "a9_collectives/tests/algorithm_verdict.h"
 #include "common/testing/test.h"
 
 // An algorithm is what it is called: each is refused in the place of every other one, however right its result, and
 // accepted as libraries and textbooks write it.
 namespace lab::a9 {
 namespace {
-
-/// Runs a collective on a case's inputs.
-using Run = std::function<at::Tensor(const at::Tensor& x, const CaseInputs&, PointToPoint&)>;
 
 struct NamedAlgorithm {
   const char* case_name;  ///< of the task that asks for it; null: none asks for just this one
@@ -64,14 +59,6 @@ std::vector<std::vector<NamedAlgorithm>> all_collectives() {
            {"AllToAllBruck", "Bruck", along_dims(all_to_all_bruck)}}};
 }
 
-std::string verdict_of(const char* case_name, const Run& run, int size) {
-  const TaskCall call = [&](Communicator& comm, const CaseInputs& inputs) {
-    const at::Tensor x = case_tensor(inputs);
-    return results_of(x, run(x, inputs, comm.point_to_point()), place_of(case_name));
-  };
-  return testing::verdict(algorithm_cases(), case_name, call, size);
-}
-
 std::string said(const char* case_name, const char* algorithm, int size, const std::string& verdict) {
   return fmt::format("{} by {} on {} ranks: {}", case_name, algorithm, size, verdict);
 }
@@ -82,7 +69,7 @@ TEST_CASE("no algorithm passes under another's name on 4, 6 and 8 ranks") {
       if (asked.case_name == nullptr) continue;
       for (const NamedAlgorithm& given : collective) {
         for (const int size : {4, 6, 8}) {
-          const std::string verdict = verdict_of(asked.case_name, given.run, size);
+          const std::string verdict = algorithm_verdict(asked.case_name, given.run, size);
           INFO(said(asked.case_name, given.name, size, verdict));
           const bool is_a_ring = std::string(asked.name) == "ring" && std::string(given.name) == "segmented ring";
           CHECK((verdict == "passed") == (asked.name == given.name || is_a_ring));
@@ -199,7 +186,7 @@ TEST_CASE("variants of libraries and textbooks pass under their algorithm's name
   };
   for (const NamedAlgorithm& variant : variants) {
     for (const int size : {1, 2, 3, 4, 5, 6, 7, 8}) {
-      const std::string verdict = verdict_of(variant.case_name, variant.run, size);
+      const std::string verdict = algorithm_verdict(variant.case_name, variant.run, size);
       INFO(said(variant.case_name, variant.name, size, verdict));
       CHECK(verdict == "passed");
     }

@@ -1,10 +1,8 @@
 #include "a9_collectives/allgather.h"
 #include "a9_collectives/allreduce.h"
-#include "a9_collectives/cases/cases.h"
 #include "a9_collectives/chunks.h"
 #include "a9_collectives/reduce_scatter.h"
-#include "a9_collectives/tests/wrong/collective.h"
-#include "common/testing/case_runs.h"
+#include "a9_collectives/tests/algorithm_verdict.h"
 #include "common/testing/test.h"
 
 // Rings as in textbooks and libraries: all of them must stay within the bounds of the ring's cases, and algorithms that
@@ -16,11 +14,8 @@ using Function = at::Tensor (*)(at::Tensor, PointToPoint&);
 
 std::string ring_verdict(const std::string& name, const std::function<at::Tensor(at::Tensor, PointToPoint&)>& function,
                          int size) {
-  const TaskCall call = [&](Communicator& comm, const CaseInputs& inputs) {
-    const at::Tensor x = case_tensor(inputs);
-    return results_of(x, function(x, comm.point_to_point()), place_of(name));
-  };
-  return testing::verdict(algorithm_cases(), name, call, size);
+  return algorithm_verdict(
+      name, [&](const at::Tensor& x, const CaseInputs&, PointToPoint& p2p) { return function(x, p2p); }, size);
 }
 
 /// Where each chunk of a row of n elements begins, and the end of the last.
@@ -152,24 +147,6 @@ TEST_CASE("a ring all-gather may go to the left, and in segments") {
   for (const int size : {1, 2, 3, 4, 8}) {
     CAPTURE(size);
     CHECK(ring_verdict("AllGatherRing", allgather_to_the_left, size) == "passed");
-  }
-}
-
-/// All-reduce by a reduce-scatter and an all-gather through rank 0, of parts that are filled up to equal lengths.
-at::Tensor by_filled_up_parts(at::Tensor x, PointToPoint& p2p) {
-  const std::int64_t rest = (p2p.size() - x.numel() % p2p.size()) % p2p.size();
-  const at::Tensor row = at::constant_pad_nd(x.reshape({-1}), {0, rest});
-  const at::Tensor sums = allgather_through_root(reduce_scatter_pairwise(row, p2p), p2p);
-  return x.copy_(sums.narrow(0, 0, x.numel()).view(x.sizes()));
-}
-
-TEST_CASE("parts that are filled up cost no marks, however small the tensor is") {
-  for (const int size : {1, 2, 3, 4, 6, 8}) {
-    for (const char* name : {"AllReduce", "AllReduceInt64", "AllReduceStrided", "AllReduceScalar", "AllReduceSlice"}) {
-      CAPTURE(size);
-      CAPTURE(name);
-      CHECK(result_verdict(name, claims(by_filled_up_parts), size) == "passed");
-    }
   }
 }
 
