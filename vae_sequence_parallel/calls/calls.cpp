@@ -9,6 +9,7 @@
 #include "vae_sequence_parallel/calls/leaf_weights.h"
 #include "vae_sequence_parallel/calls/module_call.h"
 #include "vae_sequence_parallel/model/checkpoint.h"
+#include "vae_sequence_parallel/parallel_autoencoder.h"
 #include "vae_sequence_parallel/peak_bytes.h"
 #include "vae_sequence_parallel/sequence_attention.h"
 
@@ -24,47 +25,48 @@ ParallelAutoEncoder make_model(const CaseInputs& inputs, Communicator& comm) {
   return model;
 }
 
-}  // namespace
-
-TaskCall autoencoder_call(const DecodeFunction& decode) {
-  return [decode](Communicator& comm, const CaseInputs& inputs) {
-    const c10::NoGradGuard no_grad;
-    const auto uncounted = [](const auto& given) {
-      const UnchargedScope held;
-      const UncountedWork done;
-      return given();
-    };
-    const auto picture = [&](const char* name) { return inputs.tensor(name).clone(at::MemoryFormat::ChannelsLast); };
-    const ParallelAutoEncoder model = uncounted([&] { return make_model(inputs, comm); });
-    const at::Tensor latent = uncounted([&] { return model.encode(picture("input.picture")); });
-    const at::Tensor z = picture("input.latent");
-    return TensorMap{{"latent", latent}, {"picture", decode(model, z, comm)}, {"z", z}};
+/// What is not decoding is given code, the same on every rank: it is not part of what the rank is measured for.
+/// Inputs: "input.picture" and "input.latent", whole; "weight.<name>"; the numbers of a config.
+/// Results: "latent" of the picture; "picture" of the latent; "z", the latent as it is afterwards.
+TensorMap autoencoder_call(Communicator& comm, const CaseInputs& inputs) {
+  const c10::NoGradGuard no_grad;
+  const auto uncounted = [](const auto& given) {
+    const UnchargedScope held;
+    const UncountedWork done;
+    return given();
   };
+  const auto picture = [&](const char* name) { return inputs.tensor(name).clone(at::MemoryFormat::ChannelsLast); };
+  const ParallelAutoEncoder model = uncounted([&] { return make_model(inputs, comm); });
+  const at::Tensor latent = uncounted([&] { return model.encode(picture("input.picture")); });
+  const at::Tensor z = picture("input.latent");
+  return {{"latent", latent}, {"picture", model.decode(z)}, {"z", z}};
 }
 
-TaskCall attention_call(const AttentionFunction& by) {
-  return [by](Communicator& comm, const CaseInputs& inputs) {
-    const bool with_gradient = inputs.tensors.count("input.grad_out") != 0;
-    const c10::AutoGradMode grad_mode(with_gradient);
-    TensorMap leaves;
-    for (const char* name : {"q", "k", "v"})
-      leaves[name] = inputs.tensor(fmt::format("input.{}", name)).clone().requires_grad_(with_gradient);
-    const at::Tensor out =
-        by(leaves.at("q"), leaves.at("k"), leaves.at("v"), integers(inputs, "input.lengths"), comm, inputs);
-    TensorMap results = {{"out", out.detach()}};
-    for (const auto& [name, leaf] : leaves) {
-      if (out.numel() > 0 && out.is_alias_of(leaf))
-        throw ResultError(fmt::format("expected a new tensor, got one that shares memory with {}", name));
-      results[name] = leaf.detach();
-    }
-    if (!with_gradient) return results;
-    if (out.requires_grad()) out.backward(inputs.tensor("input.grad_out"));
-    for (const auto& [name, leaf] : leaves) results[name + ".grad"] = leaf.grad();
-    return results;
-  };
+/// Inputs: "input.q", "input.k", "input.v", this rank's positions; "input.lengths" of all ranks; "input.grad_out" for
+/// gradients.
+/// Results: "out", and "q", "k" and "v" as they are afterwards; with gradients "q.grad", "k.grad" and "v.grad".
+/// Errors    ResultError: out shares memory with an input
+TensorMap attention_call(Communicator& comm, const CaseInputs& inputs) {
+  const bool with_gradient = inputs.tensors.count("input.grad_out") != 0;
+  const c10::AutoGradMode grad_mode(with_gradient);
+  TensorMap leaves;
+  for (const char* name : {"q", "k", "v"})
+    leaves[name] = inputs.tensor(fmt::format("input.{}", name)).clone().requires_grad_(with_gradient);
+  const at::Tensor &q = leaves.at("q"), &k = leaves.at("k"), &v = leaves.at("v");
+  const std::vector<std::int64_t> lengths = integers(inputs, "input.lengths");
+  const at::Tensor out = inputs.integer("by_ring") != 0 ? ring_attention(q, k, v, lengths, comm.point_to_point())
+                                                        : ulysses_attention(q, k, v, lengths, comm.collectives());
+  TensorMap results = {{"out", out.detach()}};
+  for (const auto& [name, leaf] : leaves) {
+    if (out.numel() > 0 && out.is_alias_of(leaf))
+      throw ResultError(fmt::format("expected a new tensor, got one that shares memory with {}", name));
+    results[name] = leaf.detach();
+  }
+  if (!with_gradient) return results;
+  if (out.requires_grad()) out.backward(inputs.tensor("input.grad_out"));
+  for (const auto& [name, leaf] : leaves) results[name + ".grad"] = leaf.grad();
+  return results;
 }
-
-namespace {
 
 template <class Module>
 ShardFunction forward_of(Module module) {
@@ -85,12 +87,6 @@ ShardFunction make_module(const Weights& weights, const CaseInputs& inputs, Comm
     case ModuleKind::kDecoder: break;
   }
   return forward_of(ParallelDecoder(weights, config_of(inputs), comm));
-}
-
-at::Tensor by_either(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                     const std::vector<std::int64_t>& lengths, Communicator& comm, const CaseInputs& inputs) {
-  return inputs.integer("by_ring") != 0 ? ring_attention(q, k, v, lengths, comm.point_to_point())
-                                        : ulysses_attention(q, k, v, lengths, comm.collectives());
 }
 
 constexpr std::int64_t kMiB = 1 << 20;
@@ -123,9 +119,6 @@ TensorMap memory_call(Communicator&, const CaseInputs& inputs) {
 
 CallTable calls() {
   const TaskCall module = module_call(make_module);
-  const TaskCall attention = attention_call(by_either);
-  const TaskCall autoencoder = autoencoder_call(
-      [](const ParallelAutoEncoder& model, const at::Tensor& z, Communicator&) { return model.decode(z); });
   return {{"vae.conv2d", module},
           {"vae.conv2d_halo", module},
           {"vae.conv2d_overlap", module},
@@ -134,17 +127,17 @@ CallTable calls() {
           {"vae.group_norm_moments", module},
           {"vae.group_norm_gradient", module},
           {"vae.upsample", module},
-          {"vae.ulysses", attention},
-          {"vae.ulysses_messages", attention},
-          {"vae.ring_attention", attention},
-          {"vae.ring_messages", attention},
-          {"vae.attention_gradient", attention},
+          {"vae.ulysses", attention_call},
+          {"vae.ulysses_messages", attention_call},
+          {"vae.ring_attention", attention_call},
+          {"vae.ring_messages", attention_call},
+          {"vae.attention_gradient", attention_call},
           {"vae.attn_block", module},
           {"vae.resnet_block", module},
           {"vae.decoder", module},
           {"vae.decoder_gathers_nothing", module},
           {"vae.decoder_gradient", module},
-          {"vae.autoencoder", autoencoder},
+          {"vae.autoencoder", autoencoder_call},
           {"vae.memory", memory_call}};
 }
 

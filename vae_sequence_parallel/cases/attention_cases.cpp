@@ -250,11 +250,29 @@ Case ring_messages_case(bool with_gradient) {
   return result;
 }
 
+/// What a rank may wait: twice as long as its all-to-alls take, so that it may meet the others, too, but not wait while
+/// they do their work, which takes longer.
+TimeBound time_of_exchanges(const AttentionCase& test_case, int size, std::uint64_t seed) {
+  const comm::ModelRates rates;
+  TimeBound bound{0, TimeBound::kAny};
+  bound.max_waiting_ps = 0;
+  for (int rank = 0; rank < size; ++rank) {
+    const LedgerEntry cost = attention_cost(test_case, {rank, size, seed}).all_to_all;
+    const auto num_rounds = static_cast<std::int64_t>(cost.calls) * (size - 1);
+    const auto num_bytes = static_cast<std::int64_t>(std::max(cost.bytes_sent, cost.bytes_received));
+    const std::int64_t needed_ps = num_rounds * rates.latency_ps + num_bytes * rates.ps_per_byte;
+    bound.max_waiting_ps = std::max(bound.max_waiting_ps, 2 * needed_ps);
+  }
+  return bound;
+}
+
 /// Vectors so long that most of what a rank holds are vectors.
 Case ulysses_messages_case(bool with_gradient) {
   AttentionCase test_case = costed_case(By::kUlysses, with_gradient);
   test_case.head_channels = 32;
-  return attention_case(test_case);
+  Case result = attention_case(test_case);
+  result.time = [test_case](int size, std::uint64_t seed) { return time_of_exchanges(test_case, size, seed); };
+  return result;
 }
 
 Case with_scores(AttentionCase test_case, Scores scores) {

@@ -13,11 +13,8 @@
 #include "common/api/shapes.h"
 #include "common/comm/messages/endpoint_of.h"
 #include "common/tensor/seeded.h"
-#include "common/testing/case_runs.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
-#include "vae_sequence_parallel/calls/calls.h"
-#include "vae_sequence_parallel/cases/cases.h"
 #include "vae_sequence_parallel/layers.h"
 
 namespace lab::vae {
@@ -126,16 +123,6 @@ AttentionData data_with_levels(at::IntArrayRef shape, at::ScalarType dtype, cons
   data.k.select(3, 0).copy_(at::tensor(levels, at::kDouble).mul_(scale / kHeight));
   data.exact_scores = true;
   return data;
-}
-
-TaskCall attention_call_of(const AttentionCall& by) {
-  return attention_call([by](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                             const std::vector<std::int64_t>& lengths, Communicator& comm,
-                             const CaseInputs&) { return by(q, k, v, lengths, comm); });
-}
-
-std::string attention_verdict(const std::string& case_name, const AttentionCall& by, int num_ranks) {
-  return testing::verdict(all_cases(), case_name, attention_call_of(by), num_ranks);
 }
 
 TensorMap serial_results(const AttentionData& data) {

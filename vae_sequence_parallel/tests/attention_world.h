@@ -9,7 +9,6 @@
 
 #include "common/api/communicator.h"
 #include "common/api/tensor_map.h"
-#include "common/checks/case.h"
 
 // Attention over positions that are split among ranks, compared with attention in one process.
 namespace lab::vae {
@@ -28,13 +27,9 @@ AttentionData random_data(at::IntArrayRef shape, at::ScalarType dtype);
 /// Requires  d is 4 or 16; levels are integers
 AttentionData data_with_levels(at::IntArrayRef shape, at::ScalarType dtype, const std::vector<std::int64_t>& levels);
 
-/// ulysses_attention(), ring_attention() or a wrong one.
+/// ulysses_attention() or ring_attention().
 using AttentionCall = std::function<at::Tensor(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                                const std::vector<std::int64_t>& lengths, Communicator& comm)>;
-
-/// What testing::verdict() says of it in one of all_cases().
-std::string attention_verdict(const std::string& case_name, const AttentionCall& by, int num_ranks = 4);
-TaskCall attention_call_of(const AttentionCall& by);
 
 /// "out" and the gradients "q", "k" and "v" of all positions, from attention() in float64.
 TensorMap serial_results(const AttentionData& data);
