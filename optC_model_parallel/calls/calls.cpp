@@ -2,21 +2,15 @@
 
 #include <c10/core/GradMode.h>
 
-#include <memory>
 #include <utility>
 
 #include "optC_model_parallel/calls/pass_trial.h"
 #include "optC_model_parallel/calls/pipeline_part_trials.h"
 #include "optC_model_parallel/calls/training_calls.h"
 #include "optC_model_parallel/gpipe.h"
-#include "optC_model_parallel/live_micro_batches.h"
-#include "optC_model_parallel/micro_batches.h"
 #include "optC_model_parallel/model/parallel/strategies.h"
 #include "optC_model_parallel/parallel_functions.h"
 #include "optC_model_parallel/parallel_layers.h"
-#include "optC_model_parallel/pipedream.h"
-#include "optC_model_parallel/split_layers.h"
-#include "optC_model_parallel/weight_versions.h"
 
 namespace lab::optc {
 
@@ -113,35 +107,8 @@ TaskCall column_row_call() {
   };
 }
 
-LiveUnderTest live_micro_batches(bool recompute) {
-  const auto live = std::make_shared<LiveMicroBatches>(recompute);
-  return {[live](int i, const at::Tensor& input, const StageFunction& f) { return live->forward(i, input, f); },
-          [live](int i, const at::Tensor& output_grad) { return live->backward(i, output_grad); },
-          [live] { return live->size(); }};
-}
-
-VersionsUnderTest weight_versions(Parameters first) {
-  const auto versions = std::make_shared<WeightVersions>(std::move(first));
-  return {[versions](std::int64_t i, std::int64_t version) -> const Parameters& { return versions->start(i, version); },
-          [versions](std::int64_t i) -> const Parameters& { return versions->of(i); },
-          [versions](std::int64_t i) { versions->finish(i); },
-          [versions](Parameters next) { versions->add(std::move(next)); }, [versions] { return versions->num_kept(); }};
-}
-
-TensorMap stage_call(Communicator&, const CaseInputs& inputs) {
-  return stage_trial(inputs, live_micro_batches);
-}
-
 TensorMap pass_call(Communicator& comm, const CaseInputs& inputs) {
   return pass_trial(comm, inputs, gpipe);
-}
-
-TensorMap gpipe_alone_call(Communicator& comm, const CaseInputs& inputs) {
-  return gpipe_alone_trial(comm, inputs, gpipe);
-}
-
-TensorMap stale_call(Communicator& comm, const CaseInputs& inputs) {
-  return stale_trial(comm, inputs, version_rule);
 }
 
 /// For tasks with two kinds of cases: the call for cases with images for a pipeline, or the other one.
@@ -154,45 +121,33 @@ TaskCall with_images(TaskCall with, TaskCall without) {
 }  // namespace
 
 CallTable calls() {
-  return {
-      {"optC.split_layers", [](Communicator&, const CaseInputs& inputs) { return split_trial(inputs, split_layers); }},
-      {"optC.micro_batches", [](Communicator&, const CaseInputs& inputs) { return cut_trial(inputs, micro_batches); }},
-      {"optC.micro_batch_loss",
-       [](Communicator&, const CaseInputs& inputs) { return loss_trial(inputs, micro_batch_loss); }},
-      {"optC.stage", stage_call},
-      {"optC.recompute", with_images(pass_call, stage_call)},
-      {"optC.gpipe", with_images(pass_call, gpipe_alone_call)},
-      {"optC.pipeline_training", pipeline_training_trial},
-      {"optC.one_forward_one_backward", pass_call},
-      {"optC.interleaved", pass_call},
-      {"optC.weight_versions",
-       [](Communicator&, const CaseInputs& inputs) { return versions_trial(inputs, weight_versions); }},
-      {"optC.pipedream", with_images(stale_call,
-                                     [](Communicator&, const CaseInputs& inputs) {
-                                       return stage_versions_trial(inputs, pipedream_version);
-                                     })},
-      {"optC.vertical_sync", with_images(stale_call,
-                                         [](Communicator&, const CaseInputs& inputs) {
-                                           return synced_versions_trial(inputs, vertical_sync_version);
-                                         })},
-      {"optC.pipedream_2bw", with_images(stale_call,
-                                         [](Communicator&, const CaseInputs& inputs) {
-                                           return two_versions_trial(inputs, pipedream_2bw_version);
-                                         })},
-      {"optC.copy_to_region", function_call(copy_to_region)},
-      {"optC.reduce_from_region", function_call(reduce_from_region)},
-      {"optC.reduce_within_region", function_call(reduce_within_region)},
-      {"optC.column_linear", sharded_layer_call(kWeightAndBias, column_forward)},
-      {"optC.row_linear", sharded_layer_call(kWeightAndBias, row_forward)},
-      {"optC.parallel_layer_norm", sharded_layer_call(kWeightAndBias, norm_forward)},
-      {"optC.parallel_mlp", sharded_layer_call(kMlpTensors, mlp_forward)},
-      {"optC.parallel_norm_mlp", sharded_layer_call(kNormMlpTensors, norm_mlp_forward)},
-      {"optC.column_row", column_row_call()},
-      {"optC.parallel_attention", sharded_layer_call(kAttentionTensors, attention_forward)},
-      {"optC.parallel_residual", sharded_layer_call(kResidualTensors, residual_forward)},
-      {"optC.tensor_training", tensor_training_call("pair-norm")},
-      {"optC.transformer_training", tensor_training_call("vit")},
-      {"optC.resnet_training", tensor_training_call("resnet")}};
+  return {{"optC.split_layers", split_trial},
+          {"optC.micro_batches", cut_trial},
+          {"optC.micro_batch_loss", loss_trial},
+          {"optC.stage", stage_trial},
+          {"optC.recompute", with_images(pass_call, stage_trial)},
+          {"optC.gpipe", with_images(pass_call, gpipe_alone_trial)},
+          {"optC.pipeline_training", pipeline_training_trial},
+          {"optC.one_forward_one_backward", pass_call},
+          {"optC.interleaved", pass_call},
+          {"optC.weight_versions", versions_trial},
+          {"optC.pipedream", with_images(stale_trial, stage_versions_trial)},
+          {"optC.vertical_sync", with_images(stale_trial, synced_versions_trial)},
+          {"optC.pipedream_2bw", with_images(stale_trial, two_versions_trial)},
+          {"optC.copy_to_region", function_call(copy_to_region)},
+          {"optC.reduce_from_region", function_call(reduce_from_region)},
+          {"optC.reduce_within_region", function_call(reduce_within_region)},
+          {"optC.column_linear", sharded_layer_call(kWeightAndBias, column_forward)},
+          {"optC.row_linear", sharded_layer_call(kWeightAndBias, row_forward)},
+          {"optC.parallel_layer_norm", sharded_layer_call(kWeightAndBias, norm_forward)},
+          {"optC.parallel_mlp", sharded_layer_call(kMlpTensors, mlp_forward)},
+          {"optC.parallel_norm_mlp", sharded_layer_call(kNormMlpTensors, norm_mlp_forward)},
+          {"optC.column_row", column_row_call()},
+          {"optC.parallel_attention", sharded_layer_call(kAttentionTensors, attention_forward)},
+          {"optC.parallel_residual", sharded_layer_call(kResidualTensors, residual_forward)},
+          {"optC.tensor_training", tensor_training_call("pair-norm")},
+          {"optC.transformer_training", tensor_training_call("vit")},
+          {"optC.resnet_training", tensor_training_call("resnet")}};
 }
 
 }  // namespace lab::optc

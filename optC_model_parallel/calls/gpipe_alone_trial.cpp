@@ -2,6 +2,7 @@
 
 #include "optC_model_parallel/calls/case_inputs.h"
 #include "optC_model_parallel/calls/pass_trial.h"
+#include "optC_model_parallel/gpipe.h"
 
 namespace lab::optc {
 namespace {
@@ -66,7 +67,7 @@ std::vector<std::int64_t> alone_shape(int stage, int micro_batch) {
   return {(micro_batch + 1) % 3, stage + 1, 2};
 }
 
-TensorMap gpipe_alone_trial(Communicator& comm, const CaseInputs& inputs, const GpipeFunction& gpipe) {
+TensorMap gpipe_alone_trial(Communicator& comm, const CaseInputs& inputs) {
   const std::int64_t num_micro_batches = inputs.integer("num_micro_batches");
   KeepingStage stage(inputs, comm.rank() == 0, comm.rank() == comm.size() - 1, num_micro_batches);
   gpipe(stage, comm.point_to_point(), static_cast<int>(num_micro_batches),

@@ -27,13 +27,13 @@ std::vector<double> train_in_two(Strategy& strategy, const Images& images, const
   return losses;
 }
 
-TensorMap stale_trial(Communicator& comm, const CaseInputs& inputs, const MakeVersionRule& make_rule) {
+TensorMap stale_trial(Communicator& comm, const CaseInputs& inputs) {
   const PipelineOptions options = pipeline_options_of(inputs);
   TrainingOptions training = stale_training(inputs.integer("batch_size"), inputs.seed);
   training.device = inputs.device;
   const StagePlan plan = plan_of_trial(inputs, comm.size());
   const auto strategy = asynchronous_pipeline(plan, training, options.num_micro_batches,
-                                              make_rule(options, comm.rank(), comm.size()), comm);
+                                              version_rule(options, comm.rank(), comm.size()), comm);
   const std::vector<double> losses = train_in_two(*strategy, images_of(inputs), training);
   TensorMap results = strategy->parameters();
   if (comm.rank() == comm.size() - 1) results["losses"] = at::tensor(losses, at::kDouble);
@@ -45,16 +45,16 @@ namespace {
 /// The stages, and how many micro-batches they had live at a time.
 class CountedStages : public WholePasses {
  public:
-  CountedStages(StagesUnderTest& stages, int num_chunks) : stages_(stages), num_chunks_(num_chunks) {}
+  CountedStages(PipelineStages& stages, int num_chunks) : stages_(stages), num_chunks_(num_chunks) {}
 
   at::Tensor forward(int chunk, int micro_batch, const at::Tensor& input) override {
-    at::Tensor output = stages_.work->forward(chunk, micro_batch, input);
+    at::Tensor output = stages_.forward(chunk, micro_batch, input);
     most_live = std::max(most_live, num_live());
     return output;
   }
 
   at::Tensor backward(int chunk, int micro_batch, const at::Tensor& output_grad) override {
-    return stages_.work->backward(chunk, micro_batch, output_grad);
+    return stages_.backward(chunk, micro_batch, output_grad);
   }
 
   std::int64_t num_live() const {
@@ -66,21 +66,13 @@ class CountedStages : public WholePasses {
   std::int64_t most_live = 0;
 
  private:
-  StagesUnderTest& stages_;
+  PipelineStages& stages_;
   const int num_chunks_;
 };
 
 }  // namespace
 
-StagesUnderTest pipeline_stages(const StagePlan& plan, const Parameters& weights, bool recompute,
-                                const MicroBatchData& batch, Communicator& comm) {
-  const auto stages = std::make_shared<PipelineStages>(plan, weights, recompute, comm);
-  stages->begin(batch);
-  return {stages, [stages](int chunk) { return stages->num_live(chunk); }, [stages] { return stages->loss(); }};
-}
-
-TensorMap pass_trial(Communicator& comm, const CaseInputs& inputs, const GpipeFunction& gpipe,
-                     const MakeStages& make_stages) {
+TensorMap pass_trial(Communicator& comm, const CaseInputs& inputs, const GpipeFunction& gpipe) {
   const PipelineOptions options = pipeline_options_of(inputs);
   const auto m = static_cast<int>(options.num_micro_batches);
   const StagePlan plan = plan_of_trial(inputs, comm.size());
@@ -88,7 +80,8 @@ TensorMap pass_trial(Communicator& comm, const CaseInputs& inputs, const GpipeFu
   const Parameters weights = weights_of(own, inputs);
   const Images images = images_of(inputs);
   const MicroBatchData batch(images, {at::arange(images.size(), at::kLong)}, m, tensor_options_of(inputs));
-  StagesUnderTest stages = make_stages(plan, weights, options.recompute, batch, comm);
+  PipelineStages stages(plan, weights, options.recompute, comm);
+  stages.begin(batch);
   CountedStages counted(stages, options.num_chunks);
   const pipeline::Buffers buffers = stage_buffers(plan, batch);
   if (options.schedule == "gpipe") {

@@ -7,6 +7,11 @@
 
 #include "common/api/peak_memory.h"
 #include "common/api/shapes.h"
+#include "optC_model_parallel/live_micro_batches.h"
+#include "optC_model_parallel/micro_batches.h"
+#include "optC_model_parallel/pipedream.h"
+#include "optC_model_parallel/split_layers.h"
+#include "optC_model_parallel/weight_versions.h"
 
 namespace lab::optc {
 namespace {
@@ -46,16 +51,30 @@ double cost_of(const Slice& stage, const std::vector<double>& costs) {
   return cost;
 }
 
+/// At [p - 1, stage, i]; -1 where there is no such stage.
+template <typename VersionOf>
+at::Tensor version_table(const CaseInputs& inputs, const VersionOf& version_of) {
+  const std::int64_t count = inputs.integer("num_micro_batches"), most_stages = inputs.integer("most_stages");
+  const at::Tensor versions = at::full({most_stages, most_stages, count}, -1, at::kLong);
+  auto values = versions.accessor<std::int64_t, 3>();
+  for (int p = 1; p <= most_stages; ++p) {
+    for (int stage = 0; stage < p; ++stage) {
+      for (std::int64_t i = 0; i < count; ++i) values[p - 1][stage][i] = version_of(i, stage, p);
+    }
+  }
+  return versions;
+}
+
 }  // namespace
 
-TensorMap split_trial(const CaseInputs& inputs, const SplitFunction& split) {
+TensorMap split_trial(Communicator&, const CaseInputs& inputs) {
   const at::Tensor& shapes = inputs.tensor("input.shapes");
   const at::Tensor largest = at::zeros({shapes.size(0)}, at::kDouble);
   const at::Tensor faults = at::zeros({shapes.size(0)}, at::kLong);
   for (std::int64_t row = 0; row < shapes.size(0); ++row) {
     const auto num_layers = shapes[row][0].item<std::int64_t>(), num_stages = shapes[row][1].item<std::int64_t>();
     const std::vector<double> costs = row_of(inputs.tensor("input.costs"), row, num_layers);
-    const std::vector<Slice> stages = split(costs, static_cast<int>(num_stages));
+    const std::vector<Slice> stages = split_layers(costs, static_cast<int>(num_stages));
     double most = 0;
     for (const Slice& stage : stages) most = std::max(most, cost_of(stage, costs));
     largest[row] = most;
@@ -65,13 +84,13 @@ TensorMap split_trial(const CaseInputs& inputs, const SplitFunction& split) {
   return {{"largest", largest}, {"faults", faults}};
 }
 
-TensorMap cut_trial(const CaseInputs& inputs, const CutFunction& cut) {
+TensorMap cut_trial(Communicator&, const CaseInputs& inputs) {
   const std::int64_t most_images = inputs.integer("most_images"), most = inputs.integer("most_micro_batches");
   const at::Tensor begins = at::full({most_images + 1, most, most}, -1, at::kLong), sizes = begins.clone();
   const at::Tensor counts = at::zeros({most_images + 1, most}, at::kLong);
   for (std::int64_t images = 0; images <= most_images; ++images) {
     for (std::int64_t m = 1; m <= most; ++m) {
-      const std::vector<Slice> slices = cut(images, m);
+      const std::vector<Slice> slices = micro_batches(images, m);
       counts[images][m - 1] = static_cast<std::int64_t>(slices.size());
       for (std::int64_t i = 0; i < std::min(m, static_cast<std::int64_t>(slices.size())); ++i) {
         const Slice& slice = slices[static_cast<std::size_t>(i)];
@@ -83,14 +102,14 @@ TensorMap cut_trial(const CaseInputs& inputs, const CutFunction& cut) {
   return {{"begins", begins}, {"sizes", sizes}, {"counts", counts}};
 }
 
-TensorMap loss_trial(const CaseInputs& inputs, const LossFunction& loss) {
+TensorMap loss_trial(Communicator&, const CaseInputs& inputs) {
   const at::Tensor logits = inputs.tensor("input.logits").clone().requires_grad_();
   const at::Tensor& labels = inputs.tensor("input.labels");
   std::vector<at::Tensor> parts;
   std::int64_t begin = 0;
   for (const at::Tensor& size : inputs.tensor("input.sizes").unbind()) {
     const auto images = size.item<std::int64_t>();
-    parts.push_back(loss(logits.narrow(0, begin, images), labels.narrow(0, begin, images), labels.size(0)));
+    parts.push_back(micro_batch_loss(logits.narrow(0, begin, images), labels.narrow(0, begin, images), labels.size(0)));
     begin += images;
   }
   const at::Tensor all = stacked(parts);
@@ -99,7 +118,7 @@ TensorMap loss_trial(const CaseInputs& inputs, const LossFunction& loss) {
   return {{"parts", all.detach()}, {"logits.grad", logits.grad()}};
 }
 
-TensorMap stage_trial(const CaseInputs& inputs, const MakeLive& make) {
+TensorMap stage_trial(Communicator&, const CaseInputs& inputs) {
   const bool recompute = inputs.integer("recompute") != 0;
   const at::Tensor w1 = inputs.tensor("weight.first").clone().requires_grad_();
   const at::Tensor w2 = inputs.tensor("weight.second").clone().requires_grad_();
@@ -112,7 +131,7 @@ TensorMap stage_trial(const CaseInputs& inputs, const MakeLive& make) {
   TensorMap results;
   std::vector<std::int64_t> num_live;
   for (const bool is_last : {false, true}) {
-    const LiveUnderTest live = make(recompute);
+    LiveMicroBatches live(recompute);
     for (const at::Tensor& step : inputs.tensor("input.steps").unbind()) {
       const auto i = step[0].item<int>();
       const std::string name = fmt::format("{}{}", is_last ? "last" : "middle", i);
@@ -134,7 +153,7 @@ TensorMap stage_trial(const CaseInputs& inputs, const MakeLive& make) {
   results["first.grad"] = w1.grad();
   results["second.grad"] = w2.grad();
   if (!recompute) return results;
-  const LiveUnderTest live = make(true);
+  LiveMicroBatches live(true);
   const at::Tensor many = inputs.tensor("input.many").clone();
   const PeakMemory memory(many.device());
   live.forward(0, many, middle);
@@ -143,7 +162,7 @@ TensorMap stage_trial(const CaseInputs& inputs, const MakeLive& make) {
   return results;
 }
 
-TensorMap versions_trial(const CaseInputs& inputs, const MakeVersions& make) {
+TensorMap versions_trial(Communicator&, const CaseInputs& inputs) {
   const at::Tensor& wanted = inputs.tensor("input.versions");
   const at::Tensor& stages = inputs.tensor("input.stages");
   const std::int64_t num_stages = wanted.size(0), num_micro_batches = wanted.size(1);
@@ -154,7 +173,7 @@ TensorMap versions_trial(const CaseInputs& inputs, const MakeVersions& make) {
   for (std::int64_t stage = 0; stage < num_stages; ++stage) {
     const auto num_in_flight = stages[stage][0].item<std::int64_t>(),
                per_update = stages[stage][1].item<std::int64_t>();
-    const VersionsUnderTest versions = make(version(0));
+    WeightVersions versions(version(0));
     std::vector<at::Tensor> given;
     std::int64_t newest = 0;
     const auto note_kept = [&](const at::Tensor& most) {
@@ -187,25 +206,18 @@ TensorMap versions_trial(const CaseInputs& inputs, const MakeVersions& make) {
           {"most_after_backward", after_backward}};
 }
 
-TensorMap stage_versions_trial(const CaseInputs& inputs, const StageVersion& version_of) {
-  const std::int64_t count = inputs.integer("num_micro_batches"), most_stages = inputs.integer("most_stages");
-  const at::Tensor versions = at::full({most_stages, most_stages, count}, -1, at::kLong);
-  auto values = versions.accessor<std::int64_t, 3>();
-  for (int p = 1; p <= most_stages; ++p) {
-    for (int stage = 0; stage < p; ++stage) {
-      for (std::int64_t i = 0; i < count; ++i) values[p - 1][stage][i] = version_of(i, stage, p);
-    }
-  }
-  return {{"versions", versions}};
+TensorMap stage_versions_trial(Communicator&, const CaseInputs& inputs) {
+  return {{"versions", version_table(inputs, pipedream_version)}};
 }
 
-TensorMap synced_versions_trial(const CaseInputs& inputs, const SyncedVersion& version_of) {
-  const StageVersion of_first = [&](std::int64_t mini_batch, int, int p) { return version_of(mini_batch, p); };
-  return {{"versions", stage_versions_trial(inputs, of_first).at("versions").select(1, 0).contiguous()}};
+TensorMap synced_versions_trial(Communicator&, const CaseInputs& inputs) {
+  const auto of_any_stage = [](std::int64_t mini_batch, int, int p) { return vertical_sync_version(mini_batch, p); };
+  return {{"versions", version_table(inputs, of_any_stage).select(1, 0).contiguous()}};
 }
 
-TensorMap two_versions_trial(const CaseInputs& inputs, const MicroBatchVersion& version_of) {
-  return synced_versions_trial(inputs, [&](std::int64_t micro_batch, int m) { return version_of(micro_batch, m); });
+TensorMap two_versions_trial(Communicator&, const CaseInputs& inputs) {
+  const auto of_any_stage = [](std::int64_t micro_batch, int, int m) { return pipedream_2bw_version(micro_batch, m); };
+  return {{"versions", version_table(inputs, of_any_stage).select(1, 0).contiguous()}};
 }
 
 }  // namespace lab::optc

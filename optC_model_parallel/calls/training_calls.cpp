@@ -49,21 +49,13 @@ TensorMap pipeline_training_results(const TrainingRecord& record, bool is_last_r
   return results;
 }
 
-PipelineOptions gpipe_of_five() {
-  PipelineOptions options;
-  options.num_micro_batches = kTrainingMicroBatches;
-  return options;
-}
-
 TensorMap pipeline_training_trial(Communicator& comm, const CaseInputs& inputs) {
   TrainingOptions options = pipeline_training_options(comm.size(), inputs.seed);
   options.device = inputs.device;
-  return pipeline_training_of(*pipeline_parallel(options, gpipe_of_five(), comm), comm, inputs);
-}
-
-TensorMap pipeline_training_of(Strategy& strategy, Communicator& comm, const CaseInputs& inputs) {
-  const TrainingOptions options = pipeline_training_options(comm.size(), inputs.seed);
-  TrainingRecord record = run_training(options, dataset_of(inputs), strategy, nullptr, {});
+  PipelineOptions pipeline;
+  pipeline.num_micro_batches = kTrainingMicroBatches;
+  const auto strategy = pipeline_parallel(options, pipeline, comm);
+  TrainingRecord record = run_training(options, dataset_of(inputs), *strategy, nullptr, {});
   for (TensorMap& parameters : record.parameters) parameters = sum_over_ranks(parameters, options, comm.collectives());
   return pipeline_training_results(record, comm.rank() == comm.size() - 1);
 }

@@ -23,9 +23,6 @@ TensorMap pipeline_training_results(const TrainingRecord& record, bool is_last_r
 
 /// Trains in a pipeline. The parameters are those of the whole model, on every rank.
 TensorMap pipeline_training_trial(Communicator& comm, const CaseInputs& inputs);
-/// The same by another strategy, such as one with other stages.
-TensorMap pipeline_training_of(Strategy& strategy, Communicator& comm, const CaseInputs& inputs);
-PipelineOptions gpipe_of_five();
 
 /// The training of a model that the inputs' numbers describe.
 TrainingOptions tensor_training_options(const std::string& model, const CaseInputs& inputs);

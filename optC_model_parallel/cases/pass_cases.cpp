@@ -234,6 +234,9 @@ Case gpipe_alone_case() {
     }
     return expected;
   };
+  result.meaning = [](const CasePlace&, const std::string& name, at::IntArrayRef index) {
+    return name == "num_forward_before_backward" ? fmt::format("micro-batch {}'s", index[0]) : "";
+  };
   result.bounds = alone_bounds;
   return result;
 }

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -94,6 +96,15 @@ Case versions_case() {
                      {"most_during_forward", at::tensor(during_forward, at::kLong)},
                      {"most_after_backward", at::tensor(after_backward, at::kLong)}};
   };
+  result.meaning = [](const CasePlace&, const std::string& name, at::IntArrayRef index) {
+    const StaleStage& stage = kStaleStages[index[0]];
+    const std::string on = fmt::format("on a stage with {} in flight and an update after every {} micro-batches",
+                                       stage.num_in_flight, stage.per_update);
+    if (index.size() == 2) return fmt::format("the version of micro-batch {}'s {} pass {}", index[1], name, on);
+    if (name == "num_same") return "backward passes with the tensors of their forward passes " + on;
+    return fmt::format("the most versions {} a {} pass {}", name == "most_during_forward" ? "during" : "after",
+                       name == "most_during_forward" ? "forward" : "backward", on);
+  };
   return result;
 }
 
@@ -114,7 +125,9 @@ at::Tensor backward_passes_before() {
   return counts;
 }
 
-Case table_case(const std::string& task, const std::string& name, const std::function<at::Tensor()>& table) {
+/// `meaning`: of an element's index.
+Case table_case(const std::string& task, const std::string& name, const std::function<at::Tensor()>& table,
+                const std::function<std::string(at::IntArrayRef index)>& meaning) {
   Case result = exact_local_case(task, name);
   result.inputs = [](const CasePlace&) {
     CaseInputs inputs;
@@ -122,6 +135,7 @@ Case table_case(const std::string& task, const std::string& name, const std::fun
     return inputs;
   };
   result.expected = [table](const CasePlace&) { return TensorMap{{"versions", table()}}; };
+  result.meaning = [meaning](const CasePlace&, const std::string&, at::IntArrayRef index) { return meaning(index); };
   return result;
 }
 
@@ -137,10 +151,19 @@ at::Tensor two_version_table() {
 }  // namespace
 
 std::vector<Case> version_cases() {
-  return {versions_case(), table_case("optC.pipedream", "PipeDreamVersions", backward_passes_before),
-          table_case("optC.vertical_sync", "VerticalSyncVersions",
-                     [] { return backward_passes_before().select(1, 0).contiguous(); }),
-          table_case("optC.pipedream_2bw", "PipeDream2bwVersions", two_version_table)};
+  return {
+      versions_case(),
+      table_case("optC.pipedream", "PipeDreamVersions", backward_passes_before,
+                 [](at::IntArrayRef index) {
+                   return fmt::format("of mini-batch {} on stage {} of {}", index[2], index[1], index[0] + 1);
+                 }),
+      table_case(
+          "optC.vertical_sync", "VerticalSyncVersions",
+          [] { return backward_passes_before().select(1, 0).contiguous(); },
+          [](at::IntArrayRef index) { return fmt::format("of mini-batch {} on {} stages", index[1], index[0] + 1); }),
+      table_case("optC.pipedream_2bw", "PipeDream2bwVersions", two_version_table, [](at::IntArrayRef index) {
+        return fmt::format("of micro-batch {}, with {} of them in a mini-batch", index[1], index[0] + 1);
+      })};
 }
 
 }  // namespace lab::optc
