@@ -34,13 +34,18 @@ GpipeFunction one_at_a_time(int num_chunks) {
 
 /// The verdict if the case's schedule is this function, without what the stages themselves say of live micro-batches.
 std::string verdict_on_schedule(const std::string& name, const GpipeFunction& schedule, int num_ranks) {
-  const Case test_case = named_cases(all_cases(), name, "").at(0);
+  Case test_case = named_cases(all_cases(), name, "").at(0);
+  const auto without_count = [](TensorMap results) {
+    results.erase("most_live");
+    return results;
+  };
+  test_case.expected = [=, expected = test_case.expected](const CasePlace& place) {
+    return without_count(expected(place));
+  };
   const TaskCall call = [&](Communicator& comm, const CaseInputs& inputs) {
     CaseInputs changed = inputs;
     changed.numbers["schedule"] = 0;  // gpipe
-    TensorMap results = pass_trial(comm, changed, schedule);
-    results["most_live"] = test_case.expected({comm.rank(), comm.size(), 42}).at("most_live");
-    return results;
+    return without_count(pass_trial(comm, changed, schedule));
   };
   return testing::verdict({test_case}, name, call, num_ranks);
 }
