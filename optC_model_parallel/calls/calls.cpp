@@ -29,9 +29,9 @@ at::Tensor without_graph(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.detach() : tensor;
 }
 
-}  // namespace
-
-TaskCall function_call(const std::function<at::Tensor(const at::Tensor& x, Collectives& comm)>& function) {
+/// Of a task whose function is f, g, or the sum within a region. Inputs "input.x", "input.grad_out"; results "out",
+/// "x.grad", and "x" and "grad_out" as they are afterwards.
+TaskCall function_call(at::Tensor (*function)(const at::Tensor& x, Collectives& comm)) {
   return [=](Communicator& comm, const CaseInputs& inputs) {
     const at::Tensor x = inputs.tensor("input.x").clone().requires_grad_();
     const at::Tensor grad_out = inputs.tensor("input.grad_out").clone();
@@ -45,7 +45,13 @@ TaskCall function_call(const std::function<at::Tensor(const at::Tensor& x, Colle
   };
 }
 
-TaskCall sharded_layer_call(const std::vector<std::string>& names, const ShardedForward& forward) {
+/// A layer's parallel version, called with the case's x and shards.
+using ShardedForward = at::Tensor (*)(const at::Tensor& x, const Tensors& shards, const CaseInputs&, Collectives& comm);
+
+/// Of a task whose layer has tensors of these names. Inputs "input.x", "weight.<tensor>" (running statistics:
+/// "input.<tensor>"), and for gradients "input.grad_out"; results "out", "x" and all tensors by their names as they are
+/// afterwards, and with gradients "x.grad" and "<tensor>.grad".
+TaskCall sharded_layer_call(const std::vector<std::string>& names, ShardedForward forward) {
   return [=](Communicator& comm, const CaseInputs& inputs) {
     const bool with_gradient = inputs.tensors.count("input.grad_out") != 0;
     const c10::AutoGradMode grad_mode(with_gradient);
@@ -68,8 +74,6 @@ TaskCall sharded_layer_call(const std::vector<std::string>& names, const Sharded
     return results;
   };
 }
-
-namespace {
 
 at::Tensor column_forward(const at::Tensor& x, const Tensors& shards, const CaseInputs& inputs, Collectives& comm) {
   return column_parallel_linear(x, shards[0], shards[1], inputs.integer("gather_output") != 0, comm);
