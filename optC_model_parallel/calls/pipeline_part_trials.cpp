@@ -129,7 +129,6 @@ TensorMap stage_trial(Communicator&, const CaseInputs& inputs) {
   };
   const StageFunction last = [&](const at::Tensor& x) { return middle(x).square().sum() / 7; };
   TensorMap results;
-  std::vector<std::int64_t> num_live;
   for (const bool is_last : {false, true}) {
     LiveMicroBatches live(recompute);
     for (const at::Tensor& step : inputs.tensor("input.steps").unbind()) {
@@ -144,10 +143,10 @@ TensorMap stage_trial(Communicator&, const CaseInputs& inputs) {
         const at::Tensor grad = is_last ? at::Tensor() : inputs.tensor(fmt::format("input.output_grad{}", i));
         results[name + ".input.grad"] = live.backward(i, grad);
       }
-      num_live.push_back(static_cast<std::int64_t>(live.size()));
+      results[name + (step[1].item<bool>() ? ".live_after_forward" : ".live_after_backward")] =
+          at::full({1}, static_cast<std::int64_t>(live.size()), at::kLong);
     }
   }
-  results["num_live"] = at::tensor(num_live, at::kLong);
   results["num_calls"] = at::full({1}, num_calls, at::kLong);
   results["num_outputs_with_a_graph"] = at::full({1}, num_attached, at::kLong);
   results["first.grad"] = w1.grad();

@@ -210,8 +210,15 @@ TensorMap stage_expected(const CaseInputs& inputs, bool recompute) {
       results[name + ".input.grad"] = at::matmul(before_hidden, first);
     }
   }
-  const std::vector<std::int64_t> num_live = {1, 2, 3, 2, 3, 2, 1, 0, 1, 2, 3, 2, 3, 2, 1, 0};
-  results["num_live"] = at::tensor(num_live, at::kLong);
+  for (const char* stage : {"middle", "last"}) {
+    std::int64_t num_live = 0;
+    for (const at::Tensor& step : inputs.tensor("input.steps").unbind()) {
+      const bool forward = step[1].item<bool>();
+      num_live += forward ? 1 : -1;
+      results[fmt::format("{}{}.live_after_{}", stage, step[0].item<int>(), forward ? "forward" : "backward")] =
+          at::full({1}, num_live, at::kLong);
+    }
+  }
   results["num_calls"] = at::full({1}, 2 * kNumStageInputs * (recompute ? 2 : 1), at::kLong);
   results["num_outputs_with_a_graph"] = at::zeros({1}, at::kLong);
   if (recompute) results["bytes_held_beyond_input"] = at::zeros({1}, at::kLong);

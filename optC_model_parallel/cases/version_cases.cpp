@@ -98,7 +98,7 @@ Case versions_case() {
   };
   result.meaning = [](const CasePlace&, const std::string& name, at::IntArrayRef index) {
     const StaleStage& stage = kStaleStages[index[0]];
-    const std::string on = fmt::format("on a stage with {} in flight and an update after every {} micro-batches",
+    const std::string on = fmt::format("on a stage with {} micro-batches in flight, {} to an update",
                                        stage.num_in_flight, stage.per_update);
     if (index.size() == 2) return fmt::format("the version of micro-batch {}'s {} pass {}", index[1], name, on);
     if (name == "num_same") return "backward passes with the tensors of their forward passes " + on;

@@ -3,8 +3,8 @@
 #include "optC_model_parallel/calls/pass_trial.h"
 #include "optC_model_parallel/cases/cases.h"
 
-// What cases bound although no change of a student file alone can break it: the order of a schedule, which is given, and
-// that a training's right numbers come from all ranks.
+// Bounds that no change of a student file alone exceeds: those on the time of a schedule, which is given code, and on
+// what a training with right numbers must send.
 namespace lab::optc {
 namespace {
 
