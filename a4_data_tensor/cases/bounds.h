@@ -104,8 +104,8 @@ std::function<ShareBound(const CasePlace&)> column_step_memory(const SizesFor& s
 ///     4 w/P + (8 + 2 P) b (i + o)
 std::function<ShareBound(const CasePlace&)> layer_memory(const SizesFor& sizes_for, std::int64_t num_weights);
 
-/// How long all ranks may take where work takes long against messages: what a case's bounds let a rank compute and send,
-/// one after the other. Ranks that compute in turns take P times the work.
+/// How long all ranks may take where work takes long against messages: for all that the case's bounds let a rank compute
+/// and send, one after the other. Ranks that compute in turns take the time of P times the work.
 std::function<TimeBound(int size, std::uint64_t seed)> time_of_own_part(const Case& bounded);
 
 }  // namespace lab::a4

@@ -40,8 +40,8 @@ std::vector<Case> twice_cases_for(const SizesFor& sizes_for);
 std::vector<Case> unprinted_function_cases();
 
 /// What a run does not print: the functions as above; all on other sizes, with another learning rate and other steps
-/// than the handout's, for any number of ranks; and on sizes at which it shows what a rank
-/// holds, and whether ranks compute at the same time.
+/// than the handout's, for any number of ranks; and on sizes at which it shows what a rank holds, and
+/// whether ranks compute at the same time.
 std::vector<Case> unprinted_cases();
 
 /// All of them, the handout's first.
