@@ -1,8 +1,28 @@
+#include <algorithm>
+
+#include "common/comm/messages/model_time.h"
 #include "vae_sequence_parallel/cases/cases.h"
 #include "vae_sequence_parallel/cases/module_case.h"
 
 namespace lab::vae {
 namespace {
+
+/// The time of all that a rank may compute, and of receiving the whole picture four times: attention takes so much
+/// longer that ranks which attend in turns need more.
+TimeBound time_of_one_rank(const ModuleCase& test_case, int size, std::uint64_t seed) {
+  const comm::ModelRates rates;
+  TimeBound bound;
+  for (int rank = 0; rank < size; ++rank) {
+    const PictureCost cost = cost_of(test_case, {rank, size, seed});
+    const std::int64_t bytes =
+        cost.value_bytes * cost.batch * test_case.module.in_channels * cost.height * cost.total_width();
+    const std::int64_t messages_ps =
+        4 * bytes * rates.ps_per_byte + 8 * size * (rates.latency_ps + 2 * rates.overhead_ps);
+    bound.needed_ps = std::max(bound.needed_ps, least_work(cost) * rates.ps_per_flop);
+    bound.max_ps = std::max(bound.max_ps, most_work(cost) * rates.ps_per_flop + messages_ps);
+  }
+  return bound;
+}
 
 /// A square picture as in the handout. The sums of an Upsample have up to 2304 products.
 Case block_at_full_size(const std::string& task, const std::string& name, const ModuleUnderTest& module,
@@ -12,7 +32,9 @@ Case block_at_full_size(const std::string& task, const std::string& name, const 
   picture.widths = spread(side);
   ModuleCase test_case = {task, name, module, picture};
   test_case.in_float64 = in_float64;
-  return case_of(test_case);
+  Case result = case_of(test_case);
+  result.time = [test_case](int size, std::uint64_t seed) { return time_of_one_rank(test_case, size, seed); };
+  return result;
 }
 
 ModuleCase small_block(const std::string& task, const std::string& name, const ModuleUnderTest& module,
