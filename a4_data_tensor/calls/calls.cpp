@@ -88,7 +88,7 @@ TensorMap layer_results(const CaseInputs& inputs, const std::string& x_name, con
   std::vector<at::Tensor> outs, leaves;
   const bool is_twice = inputs.numbers.count("twice") != 0;
   for (const int times : is_twice ? std::vector<int>{1, 2} : std::vector<int>{1}) {
-    const at::Tensor x = times * inputs.tensor("input." + x_name);
+    const at::Tensor given = inputs.tensor("input." + x_name), x = times == 1 ? given.clone() : times * given;
     // A shard is a slice of columns: not contiguous.
     leaves.push_back((is_twice && x_name == "x_shard" ? strided(x) : x).requires_grad_());
     outs.push_back(layer.forward(leaves.back()));
