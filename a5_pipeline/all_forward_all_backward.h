@@ -8,8 +8,8 @@
 
 namespace lab::a5 {
 
-/// Q8. This stage's part of the forward passes of all micro-batches, then of their backward passes, in the same order.
-/// The loss of a micro-batch is the mean of its output; gradients add up, undivided.
+/// Q8. This stage's part of the forward passes of all micro-batches, then of their backward passes, in one order on all
+/// stages. The loss of a micro-batch is the mean of its output; gradients add up, undivided.
 /// Call      collective, blocking, autograd inside each stage
 /// Returns   on the last stage the outputs, one [B, S, H] per micro-batch in order, detached; elsewhere nothing
 /// Aliasing  fills stage.model().gradients()

@@ -28,6 +28,7 @@ Tolerance tolerance_of(const PipelineArguments& arguments);
 /// Call      local
 /// Shapes    both one [B, S, H] per micro-batch, in order
 /// Returns   false also if the number of outputs differs, or a baseline output is all zeros: equal zeros prove nothing
+/// Aliasing  leaves outputs and baseline as they are
 std::optional<bool> outputs_match(const std::vector<at::Tensor>& outputs, const std::vector<at::Tensor>& baseline,
                                   const Tolerance& tolerance, int pp_rank, int pp_size);
 
@@ -36,6 +37,7 @@ std::optional<bool> outputs_match(const std::vector<at::Tensor>& outputs, const 
 /// Shapes    gradients: the stage's own, by "layer3.fc1"; an undefined one is missing, and does not match;
 ///           baseline: those of the whole model, under the same names
 /// Returns   a verdict for each of the stage's weights and no other; false also if the baseline's is all zeros
+/// Aliasing  leaves gradients and baseline as they are
 /// Errors    ContractError: the baseline lacks one of the stage's weights (checked before your code)
 std::map<std::string, bool> gradients_match(const TensorMap& gradients, const TensorMap& baseline,
                                             const Tolerance& tolerance);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <regex>
+#include <utility>
 
 #include "a5_pipeline/baseline.h"
 #include "a5_pipeline/calls/trials.h"
@@ -16,7 +18,13 @@ namespace lab::a5 {
 
 namespace {
 
-/// 1 if check_arguments returns. Only a UsageError is a rejection.
+/// Whether the number is in the text, not as a part of another one.
+bool names(const std::string& text, std::int64_t number) {
+  return std::regex_search(text, std::regex(fmt::format("(^|[^0-9]){}($|[^0-9])", number)));
+}
+
+/// 1 if check_arguments returns. Only a UsageError is a rejection: 0 if it names both numbers that do not go together,
+/// otherwise -1. A size below 1 is wrong by itself.
 std::int64_t is_accepted(const at::Tensor& row) {
   PipelineArguments arguments;
   arguments.number_of_layers = row[0].item<std::int64_t>();
@@ -24,8 +32,14 @@ std::int64_t is_accepted(const at::Tensor& row) {
   arguments.micro_batch_size = row[2].item<std::int64_t>();
   try {
     check_arguments(arguments, static_cast<int>(row[3].item<std::int64_t>()));
-  } catch (const UsageError&) {
-    return 0;
+  } catch (const UsageError& error) {
+    if (row.min().item<std::int64_t>() < 1) return 0;
+    const bool too_few_layers = arguments.number_of_layers < row[3].item<std::int64_t>();
+    const std::pair<int, int> pair = too_few_layers ? std::pair(0, 3) : std::pair(1, 2);
+    const std::string message = error.what();
+    return names(message, row[pair.first].item<std::int64_t>()) && names(message, row[pair.second].item<std::int64_t>())
+               ? 0
+               : -1;
   }
   return 1;
 }
@@ -83,11 +97,19 @@ at::Tensor stacked(const std::vector<at::Tensor>& outputs) {
   return at::stack(outputs).detach();
 }
 
+/// Where the case asks for it, also the first output as it was returned, no copy: another call must not change it.
+void add_first_output(const CaseInputs& inputs, const std::vector<at::Tensor>& outputs, TensorMap& results) {
+  if (inputs.numbers.count("returns_first") == 0 || results.count("outputs") == 0) return;
+  results["outputs.first"] = outputs.empty() ? at::Tensor() : outputs.front();
+}
+
 TensorMap baseline_call(Communicator&, const CaseInputs& inputs) {
   const PipelineArguments arguments = arguments_of(inputs);
   const Model model(arguments, all_layers(arguments));
   DataLoader data(arguments);
-  TensorMap results = {{"outputs", stacked(baseline_forward_backward(model, data, arguments))}};
+  const std::vector<at::Tensor> outputs = baseline_forward_backward(model, data, arguments);
+  TensorMap results = {{"outputs", stacked(outputs)}};
+  add_first_output(inputs, outputs, results);
   for (const auto& [name, gradient] : model.gradients()) results[name + ".grad"] = gradient;
   return results;
 }
@@ -103,6 +125,7 @@ TensorMap communicate_call(Communicator& comm, const CaseInputs& inputs) {
   arguments.micro_batch_size = output.size(0);
   arguments.sequence_length = output.size(1);
   arguments.hidden_size = output.size(2);
+  arguments.dtype = output.scalar_type();
   arguments.device = inputs.device;
   PointToPoint& p2p = comm.point_to_point();
   const at::Tensor input = pipeline_communicate(PipelineOperation::kRecvForward, p2p, arguments, {});
@@ -126,7 +149,10 @@ TensorMap communicate_call(Communicator& comm, const CaseInputs& inputs) {
 }
 
 TensorMap pipeline_call(Communicator& comm, const CaseInputs& inputs) {
-  return results_of(run_handout_pipeline(arguments_of(inputs), comm), comm);
+  const PipelineResult pipelined = run_handout_pipeline(arguments_of(inputs), comm);
+  TensorMap results = results_of(pipelined, comm);
+  add_first_output(inputs, pipelined.outputs, results);
+  return results;
 }
 
 TensorMap schedules_call(Communicator& comm, const CaseInputs& inputs) {
@@ -134,11 +160,41 @@ TensorMap schedules_call(Communicator& comm, const CaseInputs& inputs) {
   return results_of(run_scheduled_pipeline(arguments_of(inputs), schedule, comm), comm);
 }
 
+/// Undefined for an undefined one.
+at::Tensor copy_of(const at::Tensor& tensor) {
+  return tensor.defined() ? tensor.clone() : tensor;
+}
+std::vector<at::Tensor> copies_of(std::vector<at::Tensor> tensors) {
+  for (at::Tensor& tensor : tensors) tensor = copy_of(tensor);
+  return tensors;
+}
+TensorMap copies_of(TensorMap tensors) {
+  for (auto& [name, tensor] : tensors) tensor = copy_of(tensor);
+  return tensors;
+}
+
+/// Errors    ResultError: one of them is no longer what it was before
+void require_unchanged(const at::Tensor& now, const at::Tensor& before, const std::string& name) {
+  constexpr bool kNaNIsNaN = true;
+  if (before.defined() && !at::allclose(now, before, 0, 0, kNaNIsNaN))
+    throw ResultError(fmt::format("the comparison changes {}, expected it as it was before", name));
+}
+void require_unchanged(const std::vector<at::Tensor>& now, const std::vector<at::Tensor>& before,
+                       const std::string& name) {
+  for (std::size_t i = 0; i < before.size(); ++i) require_unchanged(now[i], before[i], fmt::format("{} {}", name, i));
+}
+void require_unchanged(const TensorMap& now, const TensorMap& before, const std::string& name) {
+  for (const auto& [weight, tensor] : before)
+    require_unchanged(now.at(weight), tensor, fmt::format("{} of {}", name, weight));
+}
+
 TensorMap outputs_call(Communicator&, const CaseInputs& inputs) {
   std::vector<std::int64_t> verdicts;
   for (const OutputsTrial& trial : outputs_trials_of(inputs)) {
-    const std::optional<bool> match =
-        outputs_match(trial.outputs, trial.baseline, trial.tolerance, trial.pp_rank, trial.pp_size);
+    const std::vector<at::Tensor> outputs = copies_of(trial.outputs), baseline = copies_of(trial.baseline);
+    const std::optional<bool> match = outputs_match(outputs, baseline, trial.tolerance, trial.pp_rank, trial.pp_size);
+    require_unchanged(outputs, trial.outputs, "output");
+    require_unchanged(baseline, trial.baseline, "baseline output");
     verdicts.push_back(!match ? -1 : *match ? 1 : 0);
   }
   return {{"verdicts", at::tensor(verdicts, at::kLong)}};
@@ -161,7 +217,10 @@ TensorMap gradients_call(Communicator&, const CaseInputs& inputs) {
       verdicts.insert(verdicts.end(), trial.gradients.size(), refuses(trial) ? -2 : -1);
       continue;
     }
-    const std::map<std::string, bool> matches = gradients_match(trial.gradients, trial.baseline, trial.tolerance);
+    const TensorMap gradients = copies_of(trial.gradients), baseline = copies_of(trial.baseline);
+    const std::map<std::string, bool> matches = gradients_match(gradients, baseline, trial.tolerance);
+    require_unchanged(gradients, trial.gradients, "the gradient");
+    require_unchanged(baseline, trial.baseline, "the baseline's gradient");
     const bool complete = matches.size() == trial.gradients.size();
     for (const auto& [name, gradient] : trial.gradients) {
       const auto found = matches.find(name);

@@ -34,8 +34,8 @@ std::vector<Case> pipeline_cases();
 /// The pipeline with schedules as data.
 std::vector<Case> schedule_cases();
 
-/// Q4 and Q8 with more micro-batches than any other case has. Not among the lab's lines.
-std::vector<Case> many_batches_cases();
+/// Q4 and Q8 with more micro-batches than any other case has, and Q8 with only one. Not among the lab's lines.
+std::vector<Case> other_numbers_of_batches_cases();
 
 /// Q8, with stages that compute for long: whether they do so at the same time. Not among the lab's lines.
 Case long_pipeline_case();

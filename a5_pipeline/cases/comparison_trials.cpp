@@ -80,6 +80,7 @@ std::vector<JudgedOutputs> outputs_trials(std::uint64_t seed) {
   const std::vector<at::Tensor> right = outputs_of(seed, 1), tiny = outputs_of(seed, 1e-7);
   const std::vector<at::Tensor> zeros(3, at::zeros({2, 3, 8}));
   const std::vector<at::Tensor> with_nan = with_one(right, 1, with_element(right[1], 5, kNaN));
+  const std::vector<at::Tensor> one_zero = with_one(right, 1, zeros[1]);
   // No two of these can be told apart by their norms or sums.
   const std::vector<at::Tensor> alike = {right[0], rolled(right[0]), rolled(rolled(right[0]))};
   // One micro-batch is far smaller than the others, so a norm over all of them does not show its errors.
@@ -109,6 +110,8 @@ std::vector<JudgedOutputs> outputs_trials(std::uint64_t seed) {
       {"tiny values, the same", {tiny, tiny}, 1},
       {"tiny values, nothing right", {{tiny[2], tiny[0], tiny[1]}, tiny}, 0},
       {"zeros on both sides", {zeros, zeros}, 0},
+      {"zeros on both sides in one micro-batch", {one_zero, one_zero}, 0},
+      {"the last rank has none", {{}, right, 3, 4}, 0},
       {"a rank that has none", {{}, right, 1, 4}, -1},
       {"the only rank", {right, right, 0, 1}, 1},
       {"the last of two ranks, off", {with_one_off(right, 1, kWrong), right, 1, 2}, 0},
@@ -135,74 +138,77 @@ std::vector<JudgedGradients> gradients_trials(std::uint64_t seed) {
   // The gradients of a real model are small, so these are too.
   TensorMap whole;
   std::uint64_t offset = 100;
-  for (const char* layer : {"layer0", "layer1", "layer2", "layer3"}) {
+  // No layer is another one by its first or last digit.
+  for (const char* layer : {"layer1", "layer2", "layer12", "layer13"}) {
     whole[std::string(layer) + ".fc1"] = seeded_randn({6, 4}, seed + offset++) * 1e-6;
     whole[std::string(layer) + ".fc2"] = seeded_randn({4, 6}, seed + offset++) * 1e-6;
   }
-  whole["layer3.fc2"] = rolled(whole["layer2.fc2"]);  // these two cannot be told apart by their norms or sums
-  const TensorMap stage = {{"layer2.fc1", whole["layer2.fc1"]},
-                           {"layer2.fc2", whole["layer2.fc2"]},
-                           {"layer3.fc1", whole["layer3.fc1"]},
-                           {"layer3.fc2", whole["layer3.fc2"]}};
+  whole["layer13.fc2"] = rolled(whole["layer12.fc2"]);  // these two cannot be told apart by their norms or sums
+  const TensorMap stage = {{"layer12.fc1", whole["layer12.fc1"]},
+                           {"layer12.fc2", whole["layer12.fc2"]},
+                           {"layer13.fc1", whole["layer13.fc1"]},
+                           {"layer13.fc2", whole["layer13.fc2"]}};
   const auto changed = [&](const std::string& name, const at::Tensor& gradient) {
     TensorMap gradients = stage;
     gradients[name] = gradient;
     return gradients;
   };
   const auto off = [&](const std::string& name, double part) { return changed(name, stage.at(name) * (1 + part)); };
-  const auto verdicts = [](std::int64_t fc1_2, std::int64_t fc2_2, std::int64_t fc1_3, std::int64_t fc2_3) {
+  const auto verdicts = [](std::int64_t fc1_12, std::int64_t fc2_12, std::int64_t fc1_13, std::int64_t fc2_13) {
     return std::map<std::string, std::int64_t>{
-        {"layer2.fc1", fc1_2}, {"layer2.fc2", fc2_2}, {"layer3.fc1", fc1_3}, {"layer3.fc2", fc2_3}};
+        {"layer12.fc1", fc1_12}, {"layer12.fc2", fc2_12}, {"layer13.fc1", fc1_13}, {"layer13.fc2", fc2_13}};
   };
   TensorMap silent = whole;
-  silent["layer2.fc2"] = at::zeros({4, 6});
+  silent["layer12.fc2"] = at::zeros({4, 6});
   TensorMap exchanged = stage;
-  std::swap(exchanged["layer2.fc2"], exchanged["layer3.fc2"]);
+  std::swap(exchanged["layer12.fc2"], exchanged["layer13.fc2"]);
   TensorMap with_hole = whole;
-  with_hole["layer3.fc1"] = with_element(whole["layer3.fc1"], 3, 0);
-  const at::Tensor &first = stage.at("layer2.fc1"), &last = stage.at("layer3.fc2");
+  with_hole["layer13.fc1"] = with_element(whole["layer13.fc1"], 3, 0);
+  const at::Tensor &first = stage.at("layer12.fc1"), &last = stage.at("layer13.fc2");
   TensorMap exact, without_last = whole;
   for (const auto& [name, gradient] : stage) exact[name] = gradient.to(at::kDouble);
-  without_last.erase("layer3.fc2");
+  without_last.erase("layer13.fc2");
   const auto exact_off = [&](double part) {
     TensorMap gradients = exact;
-    gradients["layer2.fc1"] = exact["layer2.fc1"] * (1 + part);
+    gradients["layer12.fc1"] = exact["layer12.fc1"] * (1 + part);
     return gradients;
   };
   return {
       {"the same", {stage, whole}, verdicts(1, 1, 1, 1)},
-      {"rounding", {off("layer2.fc1", kRounding), whole}, verdicts(1, 1, 1, 1)},
-      {"not the last layer's", {changed("layer2.fc1", first * 2), whole}, verdicts(0, 1, 1, 1)},
-      {"divided by m", {changed("layer3.fc2", last / 8), whole}, verdicts(1, 1, 1, 0)},
-      {"of the wrong sign", {changed("layer3.fc2", -last), whole}, verdicts(1, 1, 1, 0)},
-      {"rolled by one element", {changed("layer2.fc1", rolled(first)), whole}, verdicts(0, 1, 1, 1)},
+      {"rounding", {off("layer12.fc1", kRounding), whole}, verdicts(1, 1, 1, 1)},
+      {"not the last layer's", {changed("layer12.fc1", first * 2), whole}, verdicts(0, 1, 1, 1)},
+      {"divided by m", {changed("layer13.fc2", last / 8), whole}, verdicts(1, 1, 1, 0)},
+      {"of the wrong sign", {changed("layer13.fc2", -last), whole}, verdicts(1, 1, 1, 0)},
+      {"rolled by one element", {changed("layer12.fc1", rolled(first)), whole}, verdicts(0, 1, 1, 1)},
       {"two weights' exchanged, of the same norm and sum", {exchanged, whole}, verdicts(1, 0, 1, 0)},
-      {"one element of the wrong sign", {changed("layer2.fc1", with_sign_changed(first)), whole}, verdicts(0, 1, 1, 1)},
+      {"one element of the wrong sign",
+       {changed("layer12.fc1", with_sign_changed(first)), whole},
+       verdicts(0, 1, 1, 1)},
       {"one element next to 0, off by far less than the norm",
-       {changed("layer3.fc1", with_speck(with_hole["layer3.fc1"])), with_hole},
+       {changed("layer13.fc1", with_speck(with_hole["layer13.fc1"])), with_hole},
        verdicts(1, 1, 1, 1)},
-      {"a NaN", {changed("layer3.fc1", with_element(stage.at("layer3.fc1"), 5, kNaN)), whole}, verdicts(1, 1, 0, 1)},
-      {"all zero", {changed("layer2.fc2", at::zeros({4, 6})), whole}, verdicts(1, 0, 1, 1)},
-      {"never arrived", {changed("layer3.fc1", at::Tensor()), whole}, verdicts(1, 1, 0, 1)},
-      {"zero on both sides", {changed("layer2.fc2", at::zeros({4, 6})), silent}, verdicts(1, 0, 1, 1)},
+      {"a NaN", {changed("layer13.fc1", with_element(stage.at("layer13.fc1"), 5, kNaN)), whole}, verdicts(1, 1, 0, 1)},
+      {"all zero", {changed("layer12.fc2", at::zeros({4, 6})), whole}, verdicts(1, 0, 1, 1)},
+      {"never arrived", {changed("layer13.fc1", at::Tensor()), whole}, verdicts(1, 1, 0, 1)},
+      {"zero on both sides", {changed("layer12.fc2", at::zeros({4, 6})), silent}, verdicts(1, 0, 1, 1)},
       {"float64's tolerance, the same", {stage, whole, kOfFloat64}, verdicts(1, 1, 1, 1)},
-      {"float64's tolerance, rounding", {off("layer3.fc1", 2 * kRounding), whole, kOfFloat64}, verdicts(1, 1, 0, 1)},
+      {"float64's tolerance, rounding", {off("layer13.fc1", 2 * kRounding), whole, kOfFloat64}, verdicts(1, 1, 0, 1)},
       {"float64, off by half", {exact_off(half_of(kOfFloat64)), exact, kOfFloat64}, verdicts(1, 1, 1, 1)},
       {"float64, off by twice", {exact_off(twice(kOfFloat64)), exact, kOfFloat64}, verdicts(0, 1, 1, 1)},
-      {"float32's tolerance, off by half", {off("layer2.fc1", half_of(kOfFloat32)), whole}, verdicts(1, 1, 1, 1)},
-      {"float32's tolerance, off by twice", {off("layer2.fc1", twice(kOfFloat32)), whole}, verdicts(0, 1, 1, 1)},
+      {"float32's tolerance, off by half", {off("layer12.fc1", half_of(kOfFloat32)), whole}, verdicts(1, 1, 1, 1)},
+      {"float32's tolerance, off by twice", {off("layer12.fc1", twice(kOfFloat32)), whole}, verdicts(0, 1, 1, 1)},
       {"a weight that the baseline lacks", {stage, without_last}, verdicts(-2, -2, -2, -2)},
       {"bfloat16's tolerance, off by half",
-       {off("layer2.fc2", half_of(kOfBfloat16)), whole, kOfBfloat16},
+       {off("layer12.fc2", half_of(kOfBfloat16)), whole, kOfBfloat16},
        verdicts(1, 1, 1, 1)},
       {"bfloat16's tolerance, off by twice",
-       {off("layer2.fc2", twice(kOfBfloat16)), whole, kOfBfloat16},
+       {off("layer12.fc2", twice(kOfBfloat16)), whole, kOfBfloat16},
        verdicts(1, 0, 1, 1)},
       {"off by more than a quarter of the baseline",
-       {off("layer2.fc1", kMoreThanAQuarter), whole, quarter()},
+       {off("layer12.fc1", kMoreThanAQuarter), whole, quarter()},
        verdicts(0, 1, 1, 1)},
       {"off by less than a quarter of the baseline",
-       {off("layer3.fc1", kLessThanAQuarter), whole, quarter()},
+       {off("layer13.fc1", kLessThanAQuarter), whole, quarter()},
        verdicts(1, 1, 1, 1)}};
 }
 

@@ -24,6 +24,7 @@ struct Setup {
   std::int64_t micro_batch_size = 2;
   bool other_sizes = false;       ///< none is that of the first case
   bool has_many_batches = false;  ///< more micro-batches than any other case, and than ranks
+  bool has_one_batch = false;     ///< a single micro-batch, the whole batch
 
   /// The handout's ReLU only where no rounding flips it: of its 10^5 inputs one in 10^15 is that close to 0.
   Activation activation() const { return dtype == at::kDouble ? Activation::kRelu : Activation::kTanh; }
@@ -58,6 +59,7 @@ PipelineArguments arguments_of(const Setup& setup, const CasePlace& place) {
     num_micro_batches = 8;
   }
   if (setup.has_many_batches) num_micro_batches = 19;
+  if (setup.has_one_batch) num_micro_batches = 1;
   // Interleaved takes micro-batches in groups of one per rank.
   if (setup.num_chunks > 1) num_micro_batches = 2 * place.size;
   arguments.global_batch_size = num_micro_batches * arguments.micro_batch_size;
@@ -84,6 +86,7 @@ CaseInputs inputs_of(const Setup& setup, const CasePlace& place) {
   for (std::size_t i = 0; i < pipeline::schedule_kinds().size(); ++i) {
     if (pipeline::schedule_kinds()[i] == setup.kind) inputs.numbers["schedule_kind"] = static_cast<double>(i);
   }
+  if (setup.has_many_batches) inputs.numbers["returns_first"] = 1;
   // The tasks draw these themselves, from the seed. They are here for --save, as outputs and gradients follow from
   // them, and for judged ranks, which are sent their part of them.
   for (const auto& [name, weight] : Model(arguments, all_layers(arguments)).weights())
@@ -111,12 +114,41 @@ void add_gradients(const Reference& reference, std::int64_t layer, TensorMap& re
   }
 }
 
+/// What a model's weights and micro-batches take.
+struct Sizes {
+  std::int64_t num_layers, layer_weights;
+  std::int64_t layer_activations;  ///< what a micro-batch keeps alive in a layer until its backward pass
+  std::int64_t output;             ///< of a micro-batch, or its input
+};
+
+Sizes sizes_of(const Setup& setup, const CasePlace& place) {
+  const PipelineArguments arguments = arguments_of(setup, place);
+  const auto element_bytes = static_cast<std::int64_t>(c10::elementSize(setup.dtype));
+  const std::int64_t hidden = arguments.hidden_size * element_bytes;
+  const std::int64_t rows = arguments.micro_batch_size * arguments.sequence_length;
+  return {arguments.number_of_layers, 2 * hidden * arguments.intermediate_size,
+          rows * (hidden + arguments.intermediate_size * element_bytes), rows * hidden};
+}
+
+/// The weights and their gradients; all inputs and outputs, and the activations of one micro-batch. Two more, and twice a
+/// layer's weights, for what is made on the way.
+ShareBound memory_of_baseline(const Setup& setup, const CasePlace& place) {
+  const Sizes sizes = sizes_of(setup, place);
+  const std::int64_t m = arguments_of(setup, place).number_of_micro_batches();
+  const std::int64_t weights = 2 * sizes.num_layers * sizes.layer_weights, data = 2 * m * sizes.output;
+  return {weights + data + m * sizes.num_layers * sizes.layer_activations,
+          weights + data + 2 * sizes.layer_weights + 3 * sizes.num_layers * sizes.layer_activations};
+}
+
 Case baseline_case(const std::string& name, const Setup& setup) {
   Case result = case_of("a5.baseline", name, setup);
+  if (setup.has_many_batches)
+    result.memory = [setup](const CasePlace& place) { return memory_of_baseline(setup, place); };
   result.only_rank_zero = true;  // which reads everything
   result.expected = [setup](const CasePlace& place) {
     const Reference reference = reference_of(arguments_of(setup, place));
     TensorMap results = {{"outputs", at::stack(reference.outputs)}};
+    if (setup.has_many_batches) results["outputs.first"] = reference.outputs.front();
     for (std::int64_t layer = 0; layer < arguments_of(setup, place).number_of_layers; ++layer)
       add_gradients(reference, layer, results);
     return results;
@@ -182,10 +214,14 @@ std::vector<pipeline::StageWorkload> workloads(const PipelineArguments& argument
 }
 
 // Over a pipeline's work and makespan: recomputing the forward pass takes a third more, a last stage that goes back only
-// once, through the sum of all losses, half as much again on 2 stages. Everything on each of two ranks is twice the work,
-// one stage after the other 16/9 of the makespan, and over twice as much on 3 ranks or more.
+// once, through the sum of all losses, half as much again on 2 stages, and 14/33 more on 4. Everything on each of two
+// ranks is twice the work, one stage after the other 16/9 of the makespan, and over twice as much on 3 ranks or more;
+// one stage after the other in the forward passes alone takes 7/11 more on 4 ranks.
 std::int64_t with_room(std::int64_t needed) {
   return needed + 3 * needed / 5;
+}
+std::int64_t makespan_with_room(std::int64_t needed, int size) {
+  return size < 4 ? with_room(needed) : needed + needed / 2;
 }
 
 /// The products of a rank's stages, and room for what is not a product.
@@ -205,16 +241,11 @@ ShareBound work_of(const Setup& setup, const CasePlace& place) {
 /// layer, what its activation returns, and the stage's output. All micro-batches are live when the last one has gone
 /// forward; two more, and twice the largest layer's weights, for what is made on the way.
 ShareBound memory_of(const Setup& setup, const CasePlace& place) {
-  const PipelineArguments arguments = arguments_of(setup, place);
-  const auto element_bytes = static_cast<std::int64_t>(c10::elementSize(setup.dtype));
-  const std::int64_t hidden = arguments.hidden_size * element_bytes;
-  const std::int64_t rows = arguments.micro_batch_size * arguments.sequence_length;
-  const std::int64_t weights = 2 * hidden * arguments.intermediate_size;
-  const std::int64_t of_layer = rows * (hidden + arguments.intermediate_size * element_bytes);
-  const std::int64_t num_layers = arguments.number_of_layers, m = arguments.number_of_micro_batches();
+  const auto [num_layers, weights, of_layer, output] = sizes_of(setup, place);
+  const std::int64_t m = arguments_of(setup, place).number_of_micro_batches();
   const std::int64_t own_layers = uneven_slice(num_layers, place.size, place.rank).size;
-  return {2 * num_layers * weights + m * (num_layers * of_layer + rows * hidden),
-          2 * (own_layers + 1) * weights + (m + 2) * (own_layers * of_layer + rows * hidden)};
+  return {2 * num_layers * weights + m * (num_layers * of_layer + output),
+          2 * (own_layers + 1) * weights + (m + 2) * (own_layers * of_layer + output)};
 }
 
 /// A pipeline's makespan, and room for what is not a product and for messages that are awaited in place.
@@ -230,7 +261,7 @@ TimeBound time_of(const Setup& setup, int size) {
   const std::int64_t needed = makespan_ps(
       schedule, pipeline::costs_in_model_time(workloads(arguments, schedule.num_stages()),
                                               elements * static_cast<std::int64_t>(c10::elementSize(setup.dtype))));
-  return {needed, with_room(needed), "stage"};
+  return {needed, makespan_with_room(needed, size), "stage"};
 }
 
 /// What travels: each micro-batch once over each border between stages of different ranks, in each direction.
@@ -256,7 +287,10 @@ Case pipeline_case(const std::string& task, const std::string& name, const Setup
     return reference_of(arguments_of(setup, {0, size, seed}));
   });
   result.expected = [setup, whole](const CasePlace& place) {
-    return part_of(*whole.at(place), arguments_of(setup, place), setup.num_chunks, place);
+    TensorMap results = part_of(*whole.at(place), arguments_of(setup, place), setup.num_chunks, place);
+    if (setup.has_many_batches && results.count("outputs") != 0)
+      results["outputs.first"] = whole.at(place)->outputs.front();
+    return results;
   };
   result.bounds = [setup, task](const CasePlace& place) { return std::vector<CostBound>{traffic(setup, task, place)}; };
   result.work = [setup](const CasePlace& place) { return work_of(setup, place); };
@@ -290,11 +324,13 @@ std::vector<Case> schedule_cases() {
           pipeline_case(task, "ZeroBubbleH1_64", with_other_sizes({at::kDouble, "zb-h1"}, 1))};
 }
 
-std::vector<Case> many_batches_cases() {
-  Setup setup;
-  setup.micro_batch_size = 1;
-  setup.has_many_batches = true;
-  return {baseline_case("BaselineMany", setup), all_forward_all_backward_case("AllForwardAllBackwardMany", setup)};
+std::vector<Case> other_numbers_of_batches_cases() {
+  Setup many, one;
+  many.micro_batch_size = 1;
+  many.has_many_batches = true;
+  one.has_one_batch = true;
+  return {baseline_case("BaselineMany", many), all_forward_all_backward_case("AllForwardAllBackwardMany", many),
+          all_forward_all_backward_case("AllForwardAllBackwardOne", one)};
 }
 
 Case long_pipeline_case() {

@@ -43,11 +43,11 @@ TEST_CASE("a wrong entry of a table is described by what was asked there") {
   CHECK(testing::contains(reason("CompareOutputs", "verdicts", {2}),
                           "[2] (the last micro-batch off; 1: they match): expected 0"));
   CHECK(testing::contains(reason("CompareGradients", "verdicts", {8}),
-                          "(not the last layer's: layer2.fc1; 1: they match)"));
+                          "(not the last layer's: layer12.fc1; 1: they match)"));
   CHECK(testing::contains(reason("DistributeLayers", "owner", {2, 4, 3}),
                           "(the stage of layer 3 of 5, on 3 stages; -1: none)"));
   CHECK(testing::contains(reason("Arguments", "accepted", {5}),
-                          "(12 layers on 4 stages, batches of 16 in micro-batches of 3; 1: they make a pipeline)"));
+                          "(12 layers on 4 stages, batches of 16 in micro-batches of 3; 1: they make a pipeline; "));
 }
 
 TEST_CASE("1f1b with messages awaited in place: two stages send to each other and wait") {

@@ -60,7 +60,7 @@ run "$program" --pp 3 --schedule interleaved; refuses "interleaved with a remain
 
 # One task, one case.
 run "$program" run all_forward_all_backward --pp 3
-verdict "$([[ $code == 0 && $(num_true) == 12 ]]; echo $?)" "run TASK runs its four cases on each rank"
+verdict "$([[ $code == 0 && $(num_true) == 15 ]]; echo $?)" "run TASK runs its five cases on each rank"
 run "$program" run Communicate --pp 2
 verdict "$([[ $code == 0 && $(num_true) == 2 ]]; echo $?)" "run CASE runs that one"
 run "$program" run comunicate; refuses "an unknown case" 2 "run comunicate: unknown case or task; did you mean 'Communicate'?"
