@@ -149,15 +149,12 @@ TensorMap communicate_call(Communicator& comm, const CaseInputs& inputs) {
 }
 
 TensorMap pipeline_call(Communicator& comm, const CaseInputs& inputs) {
-  const PipelineResult pipelined = run_handout_pipeline(arguments_of(inputs), comm);
-  TensorMap results = results_of(pipelined, comm);
-  add_first_output(inputs, pipelined.outputs, results);
-  return results;
+  return results_of(run_handout_pipeline(arguments_of(inputs), comm), inputs, comm);
 }
 
 TensorMap schedules_call(Communicator& comm, const CaseInputs& inputs) {
   const pipeline::Schedule schedule = pipeline::make_schedule(schedule_of(inputs, comm.size()));
-  return results_of(run_scheduled_pipeline(arguments_of(inputs), schedule, comm), comm);
+  return results_of(run_scheduled_pipeline(arguments_of(inputs), schedule, comm), inputs, comm);
 }
 
 /// Undefined for an undefined one.
@@ -268,10 +265,11 @@ pipeline::ScheduleOptions schedule_of(const CaseInputs& inputs, int num_ranks) {
   return options;
 }
 
-TensorMap results_of(const PipelineResult& pipelined, const Communicator& comm) {
+TensorMap results_of(const PipelineResult& pipelined, const CaseInputs& inputs, const Communicator& comm) {
   TensorMap results;
   results["number_of_outputs"] = at::full({1}, static_cast<std::int64_t>(pipelined.outputs.size()), at::kLong);
   if (comm.rank() == comm.size() - 1) results["outputs"] = stacked(pipelined.outputs);
+  add_first_output(inputs, pipelined.outputs, results);
   for (const auto& [name, gradient] : pipelined.gradients) results[name + ".grad"] = gradient;
   return results;
 }

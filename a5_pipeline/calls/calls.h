@@ -14,7 +14,7 @@ CallTable calls();
 PipelineArguments arguments_of(const CaseInputs& inputs);
 pipeline::ScheduleOptions schedule_of(const CaseInputs& inputs, int num_ranks);
 
-/// A pipeline's results under the names that the cases expect.
-TensorMap results_of(const PipelineResult& pipelined, const Communicator& comm);
+/// A pipeline's results under the names that the case with these inputs expects.
+TensorMap results_of(const PipelineResult& pipelined, const CaseInputs& inputs, const Communicator& comm);
 
 }  // namespace lab::a5

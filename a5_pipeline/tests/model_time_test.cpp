@@ -37,7 +37,7 @@ class OtherLoop {
         stage_(arguments, distribute_layers(arguments.number_of_layers, comm.rank(), comm.size())),
         data_(comm.rank() == 0 ? DataLoader(arguments) : DataLoader::none(arguments)) {}
 
-  TensorMap run(const Order& order, const Communicator& comm) {
+  TensorMap run(const Order& order, const CaseInputs& inputs, const Communicator& comm) {
     for (std::int64_t i = 0; i < arguments_.number_of_micro_batches(); ++i) {
       forward();
       if (!order.sends_late) send_outputs();
@@ -48,7 +48,7 @@ class OtherLoop {
     PipelineResult result;
     if (is_last()) result.outputs = results_;
     result.gradients = stage_.model().gradients();
-    return results_of(result, comm);
+    return results_of(result, inputs, comm);
   }
 
  private:
@@ -89,7 +89,7 @@ class OtherLoop {
 TaskCall call_with(const Order& order) {
   return [order](Communicator& comm, const CaseInputs& inputs) {
     const PipelineArguments arguments = arguments_of(inputs);
-    return OtherLoop(arguments, comm).run(order, comm);
+    return OtherLoop(arguments, comm).run(order, inputs, comm);
   };
 }
 
