@@ -3,6 +3,9 @@
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
+#include <functional>
+#include <numeric>
+
 #include "common/tensor/meters/memory_meter.h"
 #include "common/tensor/meters/work_meter.h"
 #include "vae_sequence_parallel/calls/case_inputs.h"
@@ -42,9 +45,40 @@ TensorMap autoencoder_call(Communicator& comm, const CaseInputs& inputs) {
   return {{"latent", latent}, {"picture", model.decode(z)}, {"z", z}};
 }
 
+using Attention = std::function<at::Tensor(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v)>;
+
+Attention attention_among(Communicator& comm, const CaseInputs& inputs, const std::vector<std::int64_t>& lengths) {
+  const bool by_ring = inputs.integer("by_ring") != 0;
+  return [=, &comm](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+    return by_ring ? ring_attention(q, k, v, lengths, comm.point_to_point())
+                   : ulysses_attention(q, k, v, lengths, comm.collectives());
+  };
+}
+
+/// All ranks but the last attend among themselves, on as many heads for each of them as there are ranks in `comm`: who
+/// counts calls, such as for a tag, has counted more on some ranks than on others.
+void attend_in_subgroup(Communicator& comm, const CaseInputs& inputs, std::vector<std::int64_t> lengths) {
+  const int size = comm.size() - 1;
+  if (comm.rank() == size) return;
+  const c10::NoGradGuard no_grad;
+  const UnchargedScope held;
+  const UncountedWork done;
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  Communicator group = comm.subgroup(ranks);
+  lengths.pop_back();
+  const auto heads = [&](const char* name) {
+    return inputs.tensor(name).narrow(1, 0, 1).repeat({1, size * comm.size(), 1, 1});
+  };
+  attention_among(group, inputs, lengths)(heads("input.q"), heads("input.k"), heads("input.v"));
+}
+
 /// Inputs: "input.q", "input.k", "input.v", this rank's positions; "input.lengths" of all ranks; "input.grad_out" for
 /// gradients.
-/// Results: "out", and "q", "k" and "v" as they are afterwards; with gradients "q.grad", "k.grad" and "v.grad".
+/// Number "twice_in_one_graph": before the backward pass, attends with q, k and v in other roles, and goes backward
+/// from both. Number "after_subgroup": as attend_in_subgroup() before.
+/// Results: "out", and "q", "k" and "v" as they are afterwards; with gradients "q.grad", "k.grad" and "v.grad";
+/// "other_out" of the second attention.
 /// Errors    ResultError: out shares memory with an input
 TensorMap attention_call(Communicator& comm, const CaseInputs& inputs) {
   const bool with_gradient = inputs.tensors.count("input.grad_out") != 0;
@@ -54,16 +88,21 @@ TensorMap attention_call(Communicator& comm, const CaseInputs& inputs) {
     leaves[name] = inputs.tensor(fmt::format("input.{}", name)).clone().requires_grad_(with_gradient);
   const at::Tensor &q = leaves.at("q"), &k = leaves.at("k"), &v = leaves.at("v");
   const std::vector<std::int64_t> lengths = integers(inputs, "input.lengths");
-  const at::Tensor out = inputs.integer("by_ring") != 0 ? ring_attention(q, k, v, lengths, comm.point_to_point())
-                                                        : ulysses_attention(q, k, v, lengths, comm.collectives());
-  TensorMap results = {{"out", out.detach()}};
+  if (inputs.numbers.count("after_subgroup") != 0) attend_in_subgroup(comm, inputs, lengths);
+  const Attention attend = attention_among(comm, inputs, lengths);
+  const at::Tensor out = attend(q, k, v);
+  const at::Tensor other = inputs.numbers.count("twice_in_one_graph") != 0 ? attend(k, v, q) : at::Tensor();
+  TensorMap results = {{"out", with_gradient ? out.detach().clone() : out.detach()}};  // as in module_call()
+  if (other.defined()) results["other_out"] = other.detach();
   for (const auto& [name, leaf] : leaves) {
     if (out.numel() > 0 && out.is_alias_of(leaf))
       throw ResultError(fmt::format("expected a new tensor, got one that shares memory with {}", name));
     results[name] = leaf.detach();
   }
   if (!with_gradient) return results;
-  if (out.requires_grad()) out.backward(inputs.tensor("input.grad_out"));
+  for (const at::Tensor& each : {out, other}) {
+    if (each.defined() && each.requires_grad()) each.backward(inputs.tensor("input.grad_out"));
+  }
   for (const auto& [name, leaf] : leaves) results[name + ".grad"] = leaf.grad();
   return results;
 }
@@ -101,18 +140,24 @@ void hold(std::int64_t first, std::int64_t second, std::int64_t third, at::Devic
   make(third, device);
 }
 
-/// "bytes": the result for each piece of work, and for none. "input.mib" [3, 3] has a row of what to hold() for each.
+/// "bytes": the result for each piece of work, and for none; "num_runs" of all of them. "input.mib" [3, 3] has a row of
+/// what to hold() for each.
 TensorMap memory_call(Communicator&, const CaseInputs& inputs) {
   const at::Device device = inputs.device;
   const std::vector<std::int64_t> mib = integers(inputs, "input.mib");
+  std::int64_t num_runs = 0;
   const auto peak_of_row = [&](std::size_t row) {
-    return peak_bytes_of([&] { hold(mib[3 * row], mib[3 * row + 1], mib[3 * row + 2], device); }, device);
+    const auto work = [&] {
+      ++num_runs;
+      hold(mib[3 * row], mib[3 * row + 1], mib[3 * row + 2], device);
+    };
+    return peak_bytes_of(work, device);
   };
   std::vector<std::int64_t> bytes = {peak_of_row(0), peak_of_row(1)};
   const at::Tensor held_before = make(6, device);
   bytes.push_back(peak_of_row(2));
-  bytes.push_back(peak_bytes_of([] {}, device));
-  return {{"bytes", at::tensor(bytes, at::kLong)}};
+  bytes.push_back(peak_bytes_of([&] { ++num_runs; }, device));
+  return {{"bytes", at::tensor(bytes, at::kLong)}, {"num_runs", at::tensor(num_runs, at::kLong)}};
 }
 
 }  // namespace

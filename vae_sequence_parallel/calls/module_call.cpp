@@ -3,6 +3,7 @@
 #include <c10/core/GradMode.h>
 
 #include "common/tensor/meters/memory_meter.h"
+#include "common/tensor/meters/work_meter.h"
 #include "vae_sequence_parallel/calls/case_inputs.h"
 #include "vae_sequence_parallel/calls/leaf_weights.h"
 #include "vae_sequence_parallel/model/checkpoint.h"
@@ -28,6 +29,16 @@ Communicator of_case(Communicator& comm, const CaseInputs& inputs) {
   return comm.subgroup(ranks);
 }
 
+/// Each rank has its columns twice.
+void call_with_wider(const ShardFunction& module, const WidthShard& x) {
+  const c10::NoGradGuard no_grad;
+  const UnchargedScope held;
+  const UncountedWork done;
+  WidthShard wider = {at::cat({x.columns, x.columns}, 3), x.widths};
+  for (std::int64_t& width : wider.widths) width *= 2;
+  module(std::move(wider));
+}
+
 TensorMap forward(const ShardFunction& module, WidthShard x) {
   const c10::NoGradGuard no_grad;
   return outcome_of(module(std::move(x)));
@@ -38,6 +49,8 @@ TensorMap backward(const ShardFunction& module, WidthShard x, const at::Tensor& 
   const at::Tensor leaf = x.columns.requires_grad_();
   const WidthShard out = module(std::move(x));
   TensorMap results = outcome_of(out);
+  // Cloned: an output that its own graph keeps for ever is no result.
+  results["out"] = results["out"].clone();
   // Another shape, or a missing graph, shows in the results.
   if (out.columns.requires_grad() && out.columns.sizes() == grad_out.sizes()) out.columns.backward(grad_out);
   results["x.grad"] = leaf.grad();
@@ -65,6 +78,7 @@ TaskCall module_call(const ModuleMaker& make) {
       return make(Weights(leaves), inputs, comm);
     }();
     source.finish();
+    if (inputs.numbers.count("after_wider") != 0) call_with_wider(module, x);
     if (inputs.numbers.count("only_difference_of_first_column") != 0)
       return difference_of_first_column(forward(module, std::move(x)).at("out"), comm);
     const at::Tensor kept = keeps_its_input(inputs) ? x.columns : at::Tensor();

@@ -17,7 +17,8 @@ using ModuleMaker = std::function<ShardFunction(const Weights&, const CaseInputs
 /// The call of a task whose module takes a picture.
 /// Inputs: "input.x", this rank's columns; "input.widths" of all ranks; "weight.<name>"; "input.grad_out" for
 /// gradients.
-/// Number "every_other_rank": the even and the odd ranks have a picture each.
+/// Number "every_other_rank": the even and the odd ranks have a picture each. Number "after_wider": the module is first
+/// called with a picture that is twice as wide.
 /// Results: "out" and "widths"; with gradients "x.grad", and "<name>.grad", summed over ranks by an all-reduce of each;
 /// "x", the columns as they are afterwards, if it keeps_its_input(). With the number "only_difference_of_first_column",
 /// "first_column" alone: the output for this rank's first column minus rank 0's, which a broadcast brings.

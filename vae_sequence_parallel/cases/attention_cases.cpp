@@ -19,7 +19,7 @@ enum class Scores {
   kLarge,  ///< about 1100, but close to each other
   /// On ranks 0, 2, ... about 800 of every second key, on the others -200; 900 less of the keys between: from block to
   /// block the maximum rises and falls, and within a block scores differ, by more than exp() can express in float64,
-  /// which is 709.
+  /// which is 709. Every second query has small scores: rows next to each other have maxima that differ by as much.
   kAlternating,
 };
 
@@ -29,7 +29,9 @@ struct AttentionCase {
   Widths lengths = spread(37);  ///< positions of each rank
   at::ScalarType dtype = at::kFloat;
   bool with_gradient = false;
-  bool costed = false;  ///< checked against its cost bounds, and for what it holds
+  bool costed = false;              ///< checked against its cost bounds, and for what it holds
+  bool twice_in_one_graph = false;  ///< see attention_call()
+  bool after_subgroup = false;      ///< see attention_call()
   Scores scores = Scores::kSmall;
   std::int64_t batch = 2;
   std::int64_t head_channels = 8;
@@ -38,10 +40,11 @@ struct AttentionCase {
   std::int64_t num_heads(int size) const { return by == By::kRing ? 3 : 2 * size; }
 };
 
-/// Adds `level[n]` to all scores of key n, through the vectors' first channel.
+/// Adds `level[n]` to the scores of key n with every second query of each head, through the vectors' first channel.
 void add_to_scores(TensorMap& whole, const at::Tensor& level) {
   constexpr double kQuery = 16;
-  whole["q"].select(3, 0).fill_(kQuery);
+  at::Tensor of_queries = whole["q"].select(3, 0);  // [B, heads, N]
+  of_queries.copy_(at::arange(of_queries.size(2), at::kDouble).add(1).remainder(2).mul(kQuery));
   const double scale = std::sqrt(static_cast<double>(whole["q"].size(3)));
   whole["k"].select(3, 0).copy_(level * (scale / kQuery));
 }
@@ -76,6 +79,8 @@ CaseInputs inputs_of(const AttentionCase& test_case, const CasePlace& place) {
   }
   inputs.tensors["input.lengths"] = at::tensor(lengths, at::kLong);
   inputs.numbers["by_ring"] = test_case.by == By::kRing ? 1 : 0;
+  if (test_case.twice_in_one_graph) inputs.numbers["twice_in_one_graph"] = 1;
+  if (test_case.after_subgroup) inputs.numbers["after_subgroup"] = 1;
   return inputs;
 }
 
@@ -88,6 +93,11 @@ TensorMap expected_of(const AttentionCase& test_case, const CasePlace& place) {
     const at::Tensor out = attention(whole["q"], whole["k"], whole["v"]);
     out.backward(whole["grad_out"]);
     results["out"] = own(out.detach());
+    if (test_case.twice_in_one_graph) {
+      const at::Tensor other = attention(whole["k"], whole["v"], whole["q"]);
+      other.backward(whole["grad_out"]);
+      results["other_out"] = own(other.detach());
+    }
     for (const std::string name : {"q", "k", "v"}) results[name + ".grad"] = own(whole[name].grad());
   } else {
     results["out"] = attention(own(whole["q"]), whole["k"], whole["v"]);
@@ -178,7 +188,8 @@ ShareBound attention_work(const AttentionCase& test_case, const CasePlace& place
   std::int64_t all = 0;
   for (int rank = 0; rank < place.size; ++rank)
     all += least_work(attention_cost(test_case, {rank, place.size, place.seed}));
-  return {all, most_work(attention_cost(test_case, place))};
+  const std::int64_t num_calls = test_case.twice_in_one_graph ? 2 : 1;
+  return {num_calls * all, num_calls * most_work(attention_cost(test_case, place))};
 }
 
 /// Compared with the same in one process, which holds all scores of all heads.
@@ -192,6 +203,8 @@ Case attention_case(const AttentionCase& test_case) {
   result.task = test_case.task;
   result.name = result.prefix = test_case.name;
   result.tolerance = tolerance_of(test_case.dtype);
+  // What is summed in float64 and rounded once has the same bits, but for a value near the middle between two.
+  if (test_case.dtype == at::kFloat && !test_case.with_gradient) result.tolerance.relative_norm = 1e-8;
   result.inputs = [test_case](const CasePlace& place) { return inputs_of(test_case, place); };
   result.expected = [test_case](const CasePlace& place) { return expected_of(test_case, place); };
   result.known_mistakes = test_case.by == By::kRing ? ring_mistakes(test_case) : ulysses_mistakes(test_case);
@@ -289,13 +302,19 @@ std::vector<Case> attention_cases() {
   AttentionCase ring_of_three = {ring, "RingAttentionUnevenDouble", By::kRing, rising_widths, at::kDouble};
   ulysses_of_one.batch = 1;
   ring_of_three.batch = 3;
-  return {attention_case({ulysses, "Ulysses", By::kUlysses, spread(40)}),
-          attention_case(ulysses_of_one),
-          attention_case({ulysses, "UlyssesEmptySlices", By::kUlysses, gapped_widths}),
+  AttentionCase ulysses_large = {ulysses, "Ulysses", By::kUlysses, spread(40)};
+  AttentionCase ring_large = {ring, "RingAttention", By::kRing, spread(40)};
+  ulysses_large.scores = ring_large.scores = Scores::kLarge;  // sums in float32 would show
+  AttentionCase ulysses_with_gaps = {ulysses, "UlyssesEmptySlices", By::kUlysses, gapped_widths};
+  AttentionCase ring_with_gaps = {ring, "RingAttentionEmptySlices", By::kRing, gapped_widths};
+  ulysses_with_gaps.after_subgroup = ring_with_gaps.after_subgroup = true;
+  return {attention_case(ulysses_large),
+          with_scores(ulysses_of_one, Scores::kAlternating),
+          attention_case(ulysses_with_gaps),
           ulysses_messages_case(false),
-          attention_case({ring, "RingAttention", By::kRing, spread(40)}),
+          attention_case(ring_large),
           attention_case(ring_of_three),
-          attention_case({ring, "RingAttentionEmptySlices", By::kRing, gapped_widths}),
+          attention_case(ring_with_gaps),
           with_scores({ring, "RingAttentionLargeScores"}, Scores::kLarge),
           with_scores({ring, "RingAttentionAlternatingScores"}, Scores::kAlternating),
           ring_messages_case(false)};
@@ -305,9 +324,12 @@ std::vector<Case> attention_gradient_cases() {
   const std::string task = "vae.attention_gradient";
   AttentionCase alternating = {task, "RingAttentionAlternatingScoresGradient"};
   alternating.with_gradient = true;
-  return {attention_case({task, "UlyssesGradient", By::kUlysses, gapped_widths, at::kDouble, true}),
+  AttentionCase two_ulysses = {task, "UlyssesGradient", By::kUlysses, gapped_widths, at::kDouble, true};
+  AttentionCase two_rings = {task, "RingAttentionGradient", By::kRing, gapped_widths, at::kDouble, true};
+  two_ulysses.twice_in_one_graph = two_rings.twice_in_one_graph = true;
+  return {attention_case(two_ulysses),
           ulysses_messages_case(true),
-          attention_case({task, "RingAttentionGradient", By::kRing, gapped_widths, at::kDouble, true}),
+          attention_case(two_rings),
           attention_case({task, "RingAttentionFloatGradient", By::kRing, spread(37), at::kFloat, true}),
           with_scores(alternating, Scores::kAlternating),
           ring_messages_case(true)};

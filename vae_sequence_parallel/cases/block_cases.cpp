@@ -65,7 +65,7 @@ std::vector<Case> upsample_cases() {
   return {block_at_full_size(task, "Upsample_64", upsample_under_test(64), 16, false),
           block_at_full_size(task, "Upsample_128", upsample_under_test(128), 16, false),
           block_at_full_size(task, "Upsample_256", upsample_under_test(256), 16, false),
-          case_of(small_block(task, "UpsampleNarrow", upsample_under_test(5), narrow_widths)),
+          after_wider(case_of(small_block(task, "UpsampleNarrow", upsample_under_test(5), narrow_widths))),
           case_of(small_block(task, "UpsampleDouble", upsample_under_test(5), rising_widths, at::kDouble))};
 }
 
@@ -75,14 +75,14 @@ std::vector<Case> attn_block_cases() {
       block_at_full_size(task, "AttnBlock_64", attn_block_under_test(64, 1), 32, true),
       block_at_full_size(task, "AttnBlock_128", attn_block_under_test(128, 1), 32, true),
       block_at_full_size(task, "AttnBlock_256", attn_block_under_test(256, 1), 32, true),
-      case_of(small_block(task, "AttnBlockUneven", attn_block_under_test(64, 1), spread(13))),
+      after_wider(case_of(small_block(task, "AttnBlockUneven", attn_block_under_test(64, 1), spread(13)))),
       case_of(small_block(task, "AttnBlock8Heads", attn_block_under_test(64, 8), spread(13))),
       case_of(small_block(task, "AttnBlock8HeadsDouble", attn_block_under_test(64, 8), rising_widths, at::kDouble))};
 }
 
 std::vector<Case> resnet_block_cases() {
   const std::string task = "vae.resnet_block";
-  return {case_of(small_block(task, "ResnetBlock", resnet_block_under_test(32, 32), spread(13))),
+  return {after_wider(case_of(small_block(task, "ResnetBlock", resnet_block_under_test(32, 32), spread(13)))),
           case_of(small_block(task, "ResnetBlockShortcut", resnet_block_under_test(32, 64), narrow_widths)),
           case_of(small_block(task, "ResnetBlockDouble", resnet_block_under_test(64, 32), rising_widths, at::kDouble))};
 }

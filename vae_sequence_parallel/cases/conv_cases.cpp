@@ -107,7 +107,7 @@ std::vector<Case> conv_cases() {
   return {conv_at_full_size("Conv2d_32to64_k3", {32, 64, 3, 1, 1}),
           conv_at_full_size("Conv2d_64to64_k1", {64, 64, 1, 1, 0}),
           conv_at_full_size("Conv2d_128to256_k3", {128, 256, 3, 1, 1}),
-          of_batch(small_conv(kConvTask, "Conv2dUneven", spread(37), {3, 1, 1}, at::kFloat), 3, 4),
+          after_wider(of_batch(small_conv(kConvTask, "Conv2dUneven", spread(37), {3, 1, 1}, at::kFloat), 3, 4)),
           conv_case("Conv2dUnevenDouble", spread(37), {3, 1, 1}, at::kDouble),
           of_batch(small_conv(kConvTask, "Conv2dRisingWidths", rising_widths, {3, 1, 1}, at::kFloat), 3, 33),
           conv_case("Conv2dEmptySlices", gapped_widths, {3, 1, 1}),

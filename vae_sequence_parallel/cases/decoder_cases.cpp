@@ -19,6 +19,16 @@ AutoEncoderConfig tiny_config(std::int64_t num_heads = 1) {
   config.num_res_blocks = 1;
   config.z_channels = 4;
   config.num_heads = num_heads;
+  config.scale_factor = 0.5;
+  config.shift_factor = 0.25;
+  return config;
+}
+
+/// Three levels of three blocks.
+AutoEncoderConfig deep_config() {
+  AutoEncoderConfig config = tiny_config(8);
+  config.channel_multipliers = {1, 1, 2};
+  config.num_res_blocks = 2;
   return config;
 }
 
@@ -46,8 +56,9 @@ Case within_1e5(Case test_case) {
   return test_case;
 }
 
-Case decoder_case(const std::string& name, const PictureSetup& picture, std::int64_t num_heads = 1) {
-  const Case test_case = case_of({"vae.decoder", name, decoder_under_test(tiny_config(num_heads)), picture});
+Case decoder_case(const std::string& name, const PictureSetup& picture,
+                  const AutoEncoderConfig& config = tiny_config()) {
+  const Case test_case = case_of({"vae.decoder", name, decoder_under_test(config), picture});
   return picture.dtype == at::kFloat ? within_1e5(test_case) : test_case;
 }
 
@@ -145,11 +156,14 @@ Case autoencoder_case(const std::string& name, const PictureSetup& setup) {
 }  // namespace
 
 std::vector<Case> decoder_cases() {
+  PictureSetup low = latent_picture(spread(13), at::kDouble);
+  low.batch = 1;
+  low.height = 2;
   return {decoder_case("Decoder", latent_picture(spread(16))),
           decoder_case("DecoderUneven", latent_picture(spread(13))),
-          decoder_case("DecoderNarrow", latent_picture(narrow_widths)),
+          after_wider(decoder_case("DecoderNarrow", latent_picture(narrow_widths))),
           decoder_case("DecoderUnevenDouble", latent_picture(spread(13), at::kDouble)),
-          decoder_case("Decoder8HeadsDouble", latent_picture(spread(13), at::kDouble), 8),
+          decoder_case("Decoder8HeadsDouble", low, deep_config()),
           every_other_rank(decoder_case("DecoderSubgroups", latent_picture(spread(13))))};
 }
 

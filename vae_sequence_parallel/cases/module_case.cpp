@@ -205,6 +205,16 @@ Case case_of(ModuleCase test_case) {
   return result;
 }
 
+Case after_wider(const Case& test_case) {
+  Case result = test_case;
+  result.inputs = [before = test_case.inputs](const CasePlace& place) {
+    CaseInputs inputs = before(place);
+    inputs.numbers["after_wider"] = 1;
+    return inputs;
+  };
+  return result;
+}
+
 Case every_other_rank(const Case& test_case) {
   const auto inside = [](const CasePlace& place) {
     return CasePlace{place.rank / 2, (place.size + 1 - place.rank % 2) / 2, place.seed};

@@ -45,6 +45,9 @@ Case case_of(ModuleCase test_case);
 /// The cost of the case's module on a rank.
 PictureCost cost_of(const ModuleCase& test_case, const CasePlace& place);
 
+/// The same by a module that had a wider picture before: "after_wider" is 1.
+Case after_wider(const Case& test_case);
+
 /// The same on the even ranks and, at the same time, on the odd ranks: "every_other_rank" is 1.
 Case every_other_rank(const Case& test_case);
 

@@ -163,7 +163,7 @@ PictureCost GroupNormCost::forward(PictureCost x) const {
   x.num_values += x.values(channels) + x.batch * groups * x.size();
   const std::int64_t of_statistics = x.batch * (3 * groups * x.size() + 16 * channels);
   const std::int64_t bytes = x.value_bytes * x.values(channels);
-  hold(x, 2 * bytes, 8 * bytes + kDouble * of_statistics);
+  hold(x, 2 * bytes, 12 * bytes + kDouble * of_statistics);
   return x;
 }
 

@@ -69,8 +69,9 @@ struct Conv2dCost {
   Conv2dOptions options;
 };
 
-/// One all-gather of 3 doubles per group and picture; backward, of 2. Holds its input and output and six times as much
-/// as one of them: in float32, each value, its distance from the mean and the square of that in float64.
+/// One all-gather of 3 doubles per group and picture; backward, of 2. Holds its input and output and ten times as much
+/// as one of them: in float32, five tensors in float64, as the temporaries of one expression,
+/// (x - mean) * rstd * weight + bias.
 struct GroupNormCost {
   GroupNormCost(const Weights&, std::int64_t num_channels, std::int64_t num_groups = kNumGroups)
       : channels(num_channels), groups(num_groups) {}
