@@ -82,10 +82,11 @@ void require_columns(const std::string& only, int num_ranks) {
 }
 
 std::vector<Case> all_cases() {
-  return with_costly(cases_of(sections()),
-                     {"AttnBlock_64", "AttnBlock_128", "AttnBlock_256", "AutoEncoder", "AutoEncoderUnevenDouble",
-                      "Conv2d_128to256_k3", "Decoder8HeadsDouble", "DecoderGradient", "DecoderTraffic", "DecoderUneven",
-                      "DecoderUnevenDouble", "GroupNorm_8of512", "GroupNorm_16of256", "Upsample_256"});
+  return with_costly(
+      cases_of(sections()),
+      {"AttnBlock_64", "AttnBlock_128", "AttnBlock_256", "AutoEncoder", "AutoEncoderUnevenDouble", "Conv2d_128to256_k3",
+       "Decoder8HeadsDouble", "DecoderGradient", "DecoderTraffic", "DecoderUneven", "GroupNormMoments",
+       "DecoderUnevenDouble", "GroupNorm_8of512", "GroupNorm_16of256", "Upsample_256"});
 }
 
 std::vector<LabStep> program_steps(const StepBody& serial_steps, const StepBody& reconstruct) {
