@@ -8,7 +8,7 @@
 namespace lab::optc {
 
 /// optC.gpipe. One batch through the pipeline: every micro-batch forward, then every micro-batch backward. Rank r is
-/// stage r. Outputs go to the next rank, gradients of inputs to the previous one; the tag is the micro-batch index.
+/// stage r. Outputs go to the next rank, gradients of inputs to the previous one.
 /// Call      collective, blocking; work.forward(0, i, input) with an undefined input on the first stage, and
 ///           work.backward(0, i, output_grad) with an undefined output_grad on the last
 /// Shapes    buffers(stage, micro_batch): an empty tensor for the input of `stage`; the gradient of a stage's

@@ -1,6 +1,7 @@
 #include "optC_model_parallel/calls/calls.h"
 
 #include <c10/core/GradMode.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include <utility>
 
@@ -20,33 +21,61 @@ bool is_statistic(const std::string& tensor_name) {
 
 namespace {
 
-/// Backward from `out`, if that is possible: a missing graph, and another shape, show in the results.
-void go_backward(const at::Tensor& out, const at::Tensor& grad_out) {
-  if (out.defined() && out.requires_grad() && out.sizes() == grad_out.sizes()) out.backward(grad_out);
+/// A missing graph, and another shape, show in the results.
+bool can_go_backward(const at::Tensor& out, const at::Tensor& grad_out) {
+  return out.defined() && out.requires_grad() && out.sizes() == grad_out.sizes();
 }
 
 at::Tensor without_graph(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.detach() : tensor;
 }
 
+/// The same tensor in the memory of its transpose, as a slice or a gradient may come.
+at::Tensor strided(const at::Tensor& tensor) {
+  return tensor.transpose(0, -1).contiguous().transpose(0, -1);
+}
+
 /// Of a task whose function is f, g, or the sum within a region. Inputs "input.x", "input.grad_out"; results "out",
-/// "x.grad", and "x" and "grad_out" as they are afterwards.
+/// "x.grad", and "x" and "grad_out" as they are afterwards. Or "input.first.x", "input.second.x" and so on: called for
+/// each, then backward from all. With the number "strided" none of them is contiguous.
 TaskCall function_call(at::Tensor (*function)(const at::Tensor& x, Collectives& comm)) {
   return [=](Communicator& comm, const CaseInputs& inputs) {
-    const at::Tensor x = inputs.tensor("input.x").clone().requires_grad_();
-    const at::Tensor grad_out = inputs.tensor("input.grad_out").clone();
-    const at::Tensor out = function(x, comm.collectives());
-    // Copied before the backward pass, which must change neither.
-    TensorMap results = {{"out", out.defined() ? out.detach().clone() : out}, {"x", x.detach()}};
-    go_backward(out, grad_out);
-    results["x.grad"] = x.grad();
-    results["grad_out"] = grad_out;
+    const bool is_strided = inputs.numbers.count("strided") != 0;
+    TensorMap results, leaves, outs;
+    for (const std::string prefix : {"", "first.", "second.", "third."}) {
+      if (inputs.tensors.count("input." + prefix + "x") == 0) continue;
+      const at::Tensor x = inputs.tensor("input." + prefix + "x").clone();
+      const at::Tensor grad_out = inputs.tensor("input." + prefix + "grad_out").clone();
+      leaves[prefix] = (is_strided ? strided(x) : x).requires_grad_();
+      results[prefix + "x"] = leaves[prefix].detach();
+      results[prefix + "grad_out"] = is_strided ? strided(grad_out) : grad_out;
+      outs[prefix] = function(leaves[prefix], comm.collectives());
+    }
+    // Copied when all are there, and before the backward pass: neither may change another's.
+    for (const auto& [prefix, out] : outs) results[prefix + "out"] = out.defined() ? out.detach().clone() : out;
+    // One after the other, so that all ranks call collectives in one order; and each gradient as the function returns it,
+    // where a leaf would keep a copy.
+    for (const auto& [prefix, out] : outs) {
+      const at::Tensor& grad_out = results[prefix + "grad_out"];
+      at::Tensor& x_grad = results[prefix + "x.grad"];
+      if (can_go_backward(out, grad_out))
+        x_grad = torch::autograd::grad({out}, {leaves[prefix]}, {grad_out}, {}, false, true).front();
+    }
     return results;
   };
 }
 
 /// A layer's parallel version, called with the case's x and shards.
 using ShardedForward = at::Tensor (*)(const at::Tensor& x, const Tensors& shards, const CaseInputs&, Collectives& comm);
+
+/// Errors    ResultError: a running statistic has changed where it must not, which autograd would say without its name
+void check_statistics(const std::vector<std::string>& names, const Tensors& shards, const CaseInputs& inputs) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!is_statistic(names[i]) || inputs.integer("training") != 0) continue;
+    if (!at::equal(shards[i], inputs.tensor("input." + names[i])))
+      throw ResultError(fmt::format("{} has changed in evaluation", names[i]));
+  }
+}
 
 /// Of a task whose layer has tensors of these names. Inputs "input.x", "weight.<tensor>" (running statistics:
 /// "input.<tensor>"), and for gradients "input.grad_out"; results "out", "x" and all tensors by their names as they are
@@ -64,7 +93,9 @@ TaskCall sharded_layer_call(const std::vector<std::string>& names, ShardedForwar
     const at::Tensor out = forward(x, shards, inputs, comm.collectives());
     TensorMap results = {{"out", without_graph(out)}, {"x", x.detach()}};
     if (with_gradient) {
-      go_backward(out, inputs.tensor("input.grad_out").clone());
+      check_statistics(names, shards, inputs);
+      const at::Tensor grad_out = inputs.tensor("input.grad_out").clone();
+      if (can_go_backward(out, grad_out)) out.backward(grad_out);
       results["x.grad"] = x.grad();
     }
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -75,8 +106,15 @@ TaskCall sharded_layer_call(const std::vector<std::string>& names, ShardedForwar
   };
 }
 
+/// With the number "first_rows", also a layer of so many of this rank's neurons, with its outputs after the others.
 at::Tensor column_forward(const at::Tensor& x, const Tensors& shards, const CaseInputs& inputs, Collectives& comm) {
-  return column_parallel_linear(x, shards[0], shards[1], inputs.integer("gather_output") != 0, comm);
+  const bool gather_output = inputs.integer("gather_output") != 0;
+  const at::Tensor out = column_parallel_linear(x, shards[0], shards[1], gather_output, comm);
+  if (inputs.numbers.count("first_rows") == 0) return out;
+  const std::int64_t rows = inputs.integer("first_rows");
+  const at::Tensor more =
+      column_parallel_linear(x, shards[0].narrow(0, 0, rows), shards[1].narrow(0, 0, rows), gather_output, comm);
+  return out.defined() && more.defined() ? at::cat({out, more}, -1) : at::Tensor();
 }
 
 at::Tensor row_forward(const at::Tensor& x, const Tensors& shards, const CaseInputs&, Collectives& comm) {

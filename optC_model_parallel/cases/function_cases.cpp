@@ -5,60 +5,64 @@
 namespace lab::optc {
 namespace {
 
-const std::vector<std::int64_t> kFunctionShape = {2, 3, 5};
-constexpr std::int64_t kFunctionValues = 30;
-
 enum class OnRanks { kSame, kDifferent };
 
-at::Tensor exact_tensor(OnRanks ranks, at::ScalarType dtype, std::uint64_t seed, int rank) {
-  return exact_values_for_rank(kFunctionShape, dtype, seed, ranks == OnRanks::kSame ? 0 : rank);
-}
-
-at::Tensor exact_sum(OnRanks ranks, at::ScalarType dtype, std::uint64_t seed, int size) {
-  at::Tensor sum = at::zeros(kFunctionShape, dtype);
-  for (int rank = 0; rank < size; ++rank) sum += exact_tensor(ranks, dtype, seed, rank);
-  return sum;
-}
-
 enum class Meaning { kIdentity, kSum };
+
+using Shapes = std::vector<std::vector<std::int64_t>>;
 
 struct FunctionUnderTest {
   std::string task, name;
   OnRanks x, grad_out;
   Meaning forward, backward;
   at::ScalarType dtype = at::kDouble;
+  Shapes shapes = {{2, 3, 5}};  ///< it is called for each, then goes backward from all
+  bool strided = false;         ///< with tensors that are not contiguous
 };
+
+/// x, grad_out, and what the function makes of them, each with the prefix that its call has.
+TensorMap tensors_of(const FunctionUnderTest& function, const CasePlace& place) {
+  TensorMap all;
+  for (std::size_t i = 0; i < function.shapes.size(); ++i) {
+    const std::string prefix = function.shapes.size() == 1 ? "" : i == 0 ? "first." : i == 1 ? "second." : "third.";
+    const auto add = [&](const std::string& given, OnRanks ranks, const std::string& made, Meaning meaning,
+                         std::uint64_t seed) {
+      const auto at_rank = [&](int rank) {
+        return exact_values_for_rank(function.shapes[i], function.dtype, seed, ranks == OnRanks::kSame ? 0 : rank);
+      };
+      at::Tensor sum = at::zeros(function.shapes[i], function.dtype);
+      for (int rank = 0; rank < place.size; ++rank) sum += at_rank(rank);
+      all[prefix + given] = at_rank(place.rank);
+      all[prefix + made] = meaning == Meaning::kSum ? sum : at_rank(place.rank);
+    };
+    const std::uint64_t seed = place.seed + 10 * i;
+    add("x", function.x, "out", function.forward, seed);
+    add("grad_out", function.grad_out, "x.grad", function.backward, seed + 1);
+  }
+  return all;
+}
 
 Case function_case(const FunctionUnderTest& function) {
   Case result;
   result.task = function.task;
   result.name = result.prefix = function.name;
   result.tolerance.rtol = result.tolerance.atol = 0;
-  const auto x_at = [=](const CasePlace& place) {
-    return exact_tensor(function.x, function.dtype, place.seed, place.rank);
-  };
-  const auto grad_out_at = [=](const CasePlace& place) {
-    return exact_tensor(function.grad_out, function.dtype, place.seed + 1, place.rank);
-  };
   result.inputs = [=](const CasePlace& place) {
     CaseInputs inputs;
-    inputs.tensors = {{"input.x", x_at(place)}, {"input.grad_out", grad_out_at(place)}};
+    for (const auto& [name, tensor] : tensors_of(function, place)) {
+      const std::string last = name.substr(name.find('.') + 1);
+      if (last == "x" || last == "grad_out") inputs.tensors["input." + name] = tensor;
+    }
+    if (function.strided) inputs.numbers["strided"] = 1;
     return inputs;
   };
-  result.expected = [=](const CasePlace& place) {
-    const bool sums_forward = function.forward == Meaning::kSum, sums_backward = function.backward == Meaning::kSum;
-    return TensorMap{
-        {"out", sums_forward ? exact_sum(function.x, function.dtype, place.seed, place.size) : x_at(place)},
-        {"x.grad",
-         sums_backward ? exact_sum(function.grad_out, function.dtype, place.seed + 1, place.size) : grad_out_at(place)},
-        // The function must not modify either.
-        {"x", x_at(place)},
-        {"grad_out", grad_out_at(place)}};
-  };
+  // The function must modify neither x nor grad_out.
+  result.expected = [=](const CasePlace& place) { return tensors_of(function, place); };
   result.bounds = [=](const CasePlace& place) {
     Traffic traffic;
     for (const Meaning meaning : {function.forward, function.backward}) {
-      if (meaning == Meaning::kSum) traffic.all_reduces.push_back(kFunctionValues);
+      for (const std::vector<std::int64_t>& shape : function.shapes)
+        if (meaning == Meaning::kSum) traffic.all_reduces.push_back(c10::multiply_integers(shape));
     }
     return exactly(function.task, traffic, place.size, function.dtype);
   };
@@ -87,11 +91,15 @@ std::vector<Case> function_dtype_cases() {
   std::vector<Case> cases;
   for (FunctionUnderTest function : functions()) {
     const std::string name = function.name;
-    for (const auto& [dtype, suffix] : {std::pair(at::kFloat, "Float32"), std::pair(at::kBFloat16, "Bfloat16")}) {
-      function.dtype = dtype;
-      function.name = name + suffix;
-      cases.push_back(function_case(function));
-    }
+    function.name = name + "Float32";
+    function.dtype = at::kFloat;
+    function.shapes = {{2, 3, 5}, {2, 3, 5}, {6}};
+    cases.push_back(function_case(function));
+    function.name = name + "Bfloat16";
+    function.dtype = at::kBFloat16;
+    function.shapes = {{2, 3, 5}, {4, 3}, {7}};
+    function.strided = true;
+    cases.push_back(function_case(function));
   }
   return cases;
 }

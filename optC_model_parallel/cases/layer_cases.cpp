@@ -22,8 +22,8 @@ struct LinearSizes {
   std::int64_t split_per_rank = 6;  ///< those that are
 };
 
-/// Weights that outweigh what goes through them by far.
-constexpr LinearSizes kWide{2, 64, 64, 64};
+/// Weights that outweigh what goes through them by far: one row.
+constexpr LinearSizes kWide{1, 64, 64, 64};
 
 ShardedLayerFor column_layer(bool gather_output, const LinearSizes& sizes = {}) {
   return [=](int size) {
@@ -72,6 +72,36 @@ ShardedLayerFor with_many_dims(const ShardedLayerFor& layer_for) {
       for (std::int64_t& count : traffic->all_reduces) count *= kManyDims[0] * kManyDims[1];
       for (std::int64_t& count : traffic->all_gathers) count *= kManyDims[0] * kManyDims[1];
     }
+    return layer;
+  };
+}
+
+/// x of one dimension.
+ShardedLayerFor with_one_dim(const ShardedLayerFor& layer_for) {
+  return [=](int size) {
+    ShardedLayer layer = layer_for(size);
+    layer.x_shape = {layer.x_shape.back()};
+    return layer;
+  };
+}
+
+/// With a second layer on the same x, of the first four of each rank's neurons: gathers of two widths.
+ShardedLayerFor column_layers(const LinearSizes& sizes = {}) {
+  return [=](int size) {
+    const ShardedLayer more = column_layer(true, {sizes.rows, sizes.in, sizes.out, 4})(size);
+    ShardedLayer layer = column_layer(true, sizes)(size);
+    layer.numbers["first_rows"] = 4;
+    layer.serial = [=](const at::Tensor& x, const Tensors& tensors) {
+      const auto first_rows = [&](const at::Tensor& rows) {
+        return rows.unflatten(0, {size, -1}).narrow(1, 0, 4).flatten(0, 1);
+      };
+      return at::cat({serial_linear(x, tensors), at::linear(x, first_rows(tensors[0]), first_rows(tensors[1]))}, -1);
+    };
+    layer.forward = layer.forward + more.forward;
+    layer.backward = layer.backward + more.backward;
+    layer.product_flops += more.product_flops;
+    layer.num_values += more.num_values;
+    layer.num_whole_values += more.num_whole_values;
     return layer;
   };
 }
@@ -131,11 +161,11 @@ std::vector<Case> linear_cases() {
 std::vector<Case> unprinted_layer_cases() {
   const std::string column = "optC.column_linear", row = "optC.row_linear";
   constexpr LayerData float32{at::kFloat}, exact_float32{at::kFloat, true};
-  return {gradient_case(column, "ColumnLinearFloat32", with_many_dims(column_layer(true)), exact_float32),
+  return {gradient_case(column, "ColumnLinearFloat32", with_many_dims(column_layers()), exact_float32),
           gradient_case(row, "RowLinearFloat32", with_many_dims(row_layer()), exact_float32),
           gradient_case("optC.parallel_layer_norm", "LayerNormFloat32", norm_layer(0), float32),
-          gradient_case(column, "ColumnLinearWide", column_layer(false, kWide)),
-          gradient_case(row, "RowLinearWide", row_layer(kWide))};
+          gradient_case(column, "ColumnLinearWide", with_one_dim(column_layer(false, kWide))),
+          gradient_case(row, "RowLinearWide", with_one_dim(row_layer(kWide)))};
 }
 
 std::vector<Case> norm_cases() {

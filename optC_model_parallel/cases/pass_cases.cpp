@@ -9,8 +9,8 @@
 #include "optC_model_parallel/calls/chain_model.h"
 #include "optC_model_parallel/calls/pass_trial.h"
 #include "optC_model_parallel/cases/cases.h"
-#include "optC_model_parallel/cases/pipeline_inputs.h"
 #include "optC_model_parallel/cases/pipeline_bounds.h"
+#include "optC_model_parallel/cases/pipeline_inputs.h"
 #include "optC_model_parallel/cases/tensor_bounds.h"
 #include "optC_model_parallel/model/images.h"
 
@@ -184,7 +184,7 @@ std::vector<CostBound> alone_bounds(const CasePlace& place) {
   }
   own.max_messages = own.min_messages;
   own.min_bytes_received = own.max_bytes_sent;  // over each border as much goes out as comes in
-  std::vector<CostBound> bounds = at_most("message", {}, place.size);
+  std::vector<CostBound> bounds = messages_and_sums({}, place.size);
   bounds.push_back(own);
   return bounds;
 }

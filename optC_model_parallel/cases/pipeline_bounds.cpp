@@ -70,7 +70,7 @@ std::vector<CostBound> pipeline_bounds(const std::string& task, const PipelineLo
   own.min_messages = own.max_messages = static_cast<std::uint64_t>(num_borders * load.num_micro_batches);
   own.max_bytes_sent = static_cast<std::uint64_t>(load.num_images * values_of_image * element_bytes(load));
   own.min_bytes_received = own.max_bytes_sent;  // over each border as much goes out as comes in
-  std::vector<CostBound> bounds = at_most("message", {}, plan.num_ranks);
+  std::vector<CostBound> bounds = messages_and_sums({}, plan.num_ranks);
   bounds.push_back(own);
   return bounds;
 }

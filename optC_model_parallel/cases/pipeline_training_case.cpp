@@ -11,8 +11,8 @@
 #include "optC_model_parallel/cases/pipeline_inputs.h"
 #include "optC_model_parallel/cases/reference/single.h"
 #include "optC_model_parallel/cases/tensor_bounds.h"
-#include "optC_model_parallel/model/images.h"
 #include "optC_model_parallel/model/generated_images.h"
+#include "optC_model_parallel/model/images.h"
 #include "optC_model_parallel/model/training.h"
 #include "optC_model_parallel/models.h"
 
@@ -86,12 +86,12 @@ std::vector<CostBound> training_bounds(const CasePlace& place) {
   own.max_bytes_sent = static_cast<std::uint64_t>(most_values) * sizeof(double);
   own.min_bytes_received = static_cast<std::uint64_t>(least_values) * sizeof(double);
   // sum_over_ranks() joins the trained tensors: the call's, not the student's.
-  Traffic joined;
+  std::vector<std::int64_t> joined;
   for (const LayerSpec& layer : model.layers) {
     for (const ParameterSpec& spec : layer.parameters)
-      joined.all_reduces.insert(joined.all_reduces.end(), kNumTrainingEpochs, c10::multiply_integers(spec.shape));
+      joined.insert(joined.end(), kNumTrainingEpochs, c10::multiply_integers(spec.shape));
   }
-  std::vector<CostBound> bounds = exactly("message", joined, place.size);
+  std::vector<CostBound> bounds = messages_and_sums(joined, place.size);
   bounds.insert(bounds.begin(), own);
   return bounds;
 }

@@ -51,8 +51,10 @@ WholeLayer whole_layer(const ShardedLayer& layer, const LayerData& data, std::ui
                 : rounded(seeded_randn(layer.x_shape, seed, at::kDouble) + feature_ramp(layer.x_shape) + layer.x_mean);
   for (std::size_t i = 0; i < layer.names.size(); ++i) {
     const std::vector<std::int64_t>& shape = layer.splits[i].shape;
+    const auto mean = layer.means.find(layer.names[i]);
     whole.tensors.push_back(data.exact ? small_integers(shape, seed + 1 + i)
-                                       : rounded(drawn_tensor(layer.names[i], shape, seed + 1 + i)));
+                                       : rounded(drawn_tensor(layer.names[i], shape, seed + 1 + i) +
+                                                 (mean == layer.means.end() ? 0 : mean->second)));
   }
   const std::vector<std::int64_t> out_shape = serial_out(layer, whole).sizes().vec();
   whole.grad_out =

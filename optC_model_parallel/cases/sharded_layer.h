@@ -30,6 +30,7 @@ struct ShardedLayer {
   bool x_is_split = false;            ///< along the last dimension
   bool out_is_split = false;
   double x_mean = 0;
+  std::map<std::string, double> means;  ///< of tensors that are not drawn about 0, by their names
   std::function<at::Tensor(const at::Tensor& x, const Tensors& tensors)> serial;
   Traffic forward, backward;
   enum class Sends { kExactly, kAtMost, kGenerously } sends = Sends::kExactly;  ///< this traffic: see tensor_bounds.h

@@ -10,8 +10,6 @@ namespace {
 
 using Counts = std::vector<std::int64_t>;
 
-enum class Least { kAsMuch, kAnything };
-
 std::int64_t bytes_of(std::int64_t num_values, at::ScalarType dtype) {
   return num_values * static_cast<std::int64_t>(c10::elementSize(dtype));
 }
@@ -22,27 +20,38 @@ LedgerEntry cost_of(const std::string& operation, const Counts& num_values, int 
   return ledger.of(operation);
 }
 
-CostBound bound_of(const std::string& operation, const LedgerEntry& all, Least least) {
+/// So many calls at most, and no more bytes sent.
+CostBound bound_of(const std::string& operation, std::size_t max_calls, std::uint64_t max_bytes_sent) {
   CostBound bound;
   bound.operation = operation;
-  bound.max_calls = all.calls;
-  // Each call's cost is rounded down, and one call may stand for several.
-  bound.max_bytes_sent = all.bytes_sent + (all.calls > 1 ? all.calls - 1 : 0);
-  if (least == Least::kAsMuch) {
-    bound.min_rounds = all.rounds;
-    bound.min_bytes_received = all.bytes_received;
-  }
+  bound.max_calls = max_calls;
+  bound.max_bytes_sent = max_bytes_sent;
   return bound;
 }
 
+/// Rounded up, so that the ranks have equal parts of each.
+Counts padded(Counts counts, int size) {
+  for (std::int64_t& count : counts) count = (count + size - 1) / size * size;
+  return counts;
+}
+
+/// The last bound is of all operations together.
 std::vector<CostBound> tensor_bounds(const std::string& task, const Traffic& traffic, int size, at::ScalarType dtype,
-                                     Least least) {
-  return {bound_of("all_reduce", cost_of("all_reduce", traffic.all_reduces, size, dtype), least),
-          bound_of("all_gather", cost_of("all_gather", traffic.all_gathers, size, dtype), least),
+                                     std::uint64_t min_bytes_received) {
+  const Counts sums = padded(traffic.all_reduces, size);
+  const at::ScalarType sum_dtype = dtype == at::kBFloat16 ? at::kFloat : dtype;
+  const std::uint64_t gathered = cost_of("all_gather", traffic.all_gathers, size, dtype).bytes_sent,
+                      half = cost_of("reduce_scatter", sums, size, sum_dtype).bytes_sent;
+  const std::size_t num_gathers = traffic.all_gathers.size();
+  CostBound all = bound_of("", CostBound::kAny, gathered + 2 * half);
+  all.min_bytes_received = min_bytes_received;
+  return {bound_of("all_reduce", sums.size(), 2 * half),
+          bound_of("all_gather", num_gathers + sums.size(), gathered + half),
+          bound_of("reduce_scatter", sums.size(), half),
           {"broadcast", 0},
-          {"reduce_scatter", 0},
           {"all_to_all", 0},
-          {task, 0}};
+          {task, 0},
+          all};
 }
 
 /// What arrives on a rank if each value of the largest sum does, once.
@@ -61,16 +70,20 @@ Traffic operator+(Traffic first, const Traffic& second) {
 }
 
 std::vector<CostBound> exactly(const std::string& task, const Traffic& traffic, int size, at::ScalarType dtype) {
-  return tensor_bounds(task, traffic, size, dtype, Least::kAsMuch);
+  return tensor_bounds(task, traffic, size, dtype,
+                       cost_of("all_reduce", traffic.all_reduces, size, dtype).bytes_received +
+                           cost_of("all_gather", traffic.all_gathers, size, dtype).bytes_received);
 }
 
 std::vector<CostBound> at_most(const std::string& task, const Traffic& traffic, int size, at::ScalarType dtype) {
-  std::vector<CostBound> bounds = tensor_bounds(task, traffic, size, dtype, Least::kAnything);
-  CostBound sums;  // after what must not be there, which says more
-  sums.operation = "all_reduce";
-  sums.min_bytes_received = least_received(traffic, size, dtype);
-  bounds.push_back(sums);
-  return bounds;
+  return tensor_bounds(task, traffic, size, dtype, least_received(traffic, size, dtype));
+}
+
+std::vector<CostBound> messages_and_sums(const std::vector<std::int64_t>& num_values, int size) {
+  const LedgerEntry sums = cost_of("all_reduce", num_values, size, at::kDouble);
+  CostBound all_reduces = bound_of("all_reduce", sums.calls, sums.bytes_sent);
+  all_reduces.min_bytes_received = sums.bytes_received;
+  return {all_reduces, {"all_gather", 0}, {"broadcast", 0}, {"reduce_scatter", 0}, {"all_to_all", 0}, {"message", 0}};
 }
 
 std::vector<CostBound> generously(const std::string& task, const Traffic& traffic, std::int64_t num_hidden, int size,
