@@ -73,7 +73,7 @@ void check_statistics(const std::vector<std::string>& names, const Tensors& shar
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!is_statistic(names[i]) || inputs.integer("training") != 0) continue;
     if (!at::equal(shards[i], inputs.tensor("input." + names[i])))
-      throw ResultError(fmt::format("{} has changed in evaluation", names[i]));
+      throw ResultError(names[i] + " has changed in evaluation");
   }
 }
 
