@@ -22,6 +22,11 @@ TensorMap replicated_weights(const BasicTransformerBlock& block) {
 
 TensorMap shards_call(Communicator& comm, const CaseInputs& inputs) {
   BasicTransformerBlock block = block_of(inputs);
+  const TensorMap weights = block.weights();
+  poison_sharded_weights(block);
+  block.init_tensor_parallel_shards(comm);
+  // Now the weights are read from a file, say.
+  for (const auto& [name, weight] : weights) weight.detach().copy_(inputs.tensor("weight." + name));
   block.init_tensor_parallel_shards(comm);
   // A shard that is only a view of the whole weight does not survive this.
   poison_sharded_weights(block);
@@ -50,7 +55,13 @@ TensorMap design_call(Communicator& comm, const CaseInputs& inputs) {
           {"ulysses", ulysses_call(comm, inputs).at("out")}};
 }
 
-/// The functions, on one tensor each, "f.x", or on a second one as well, "second.f.x"; backward from all at the end.
+/// A copy whose strides differ from a new tensor's.
+at::Tensor with_other_strides(const at::Tensor& tensor) {
+  return tensor.transpose(0, -1).clone(at::MemoryFormat::Contiguous).transpose(0, -1);
+}
+
+/// The functions, on one tensor each, "f.x", or on a second one as well, "second.f.x", whose gradient has other
+/// strides; backward from all at the end. Then sum_gradients().
 TensorMap functions_alone(Communicator& comm, const CaseInputs& inputs) {
   TensorMap results, leaves;
   std::vector<at::Tensor> outs, grads_out;
@@ -59,7 +70,8 @@ TensorMap functions_alone(Communicator& comm, const CaseInputs& inputs) {
     const at::Tensor out = function(x);
     leaves[name] = x;
     outs.push_back(out);
-    grads_out.push_back(inputs.tensor("input." + name + ".grad_out").clone());
+    const at::Tensor& grad_out = inputs.tensor("input." + name + ".grad_out");
+    grads_out.push_back(name.rfind("second.", 0) == 0 ? with_other_strides(grad_out) : grad_out.clone());
     results[name + ".out"] = out.detach().clone();  // copied before the backward pass, which must not change it
     results[name + ".grad_out"] = grads_out.back();
   };
@@ -67,7 +79,10 @@ TensorMap functions_alone(Communicator& comm, const CaseInputs& inputs) {
     if (inputs.tensors.count("input." + prefix + "f.x") == 0) continue;
     run(prefix + "f", [&](const at::Tensor& x) { return broadcast_parallel(x, comm); });
     run(prefix + "g", [&](const at::Tensor& x) { return reduce_parallel(x, comm); });
-    run(prefix + "all_to_all", [&](const at::Tensor& x) { return all_to_all_parallel(x, 2, 1, comm); });
+    run(prefix + "all_to_all", [&](const at::Tensor& x) {
+      return all_to_all_parallel(x, inputs.integer(prefix + "scatter_dim"), inputs.integer(prefix + "gather_dim"),
+                                 comm);
+    });
   }
   // One after the other: of several outputs in one call, a device's thread takes whichever it sees first, and ranks would
   // call collectives in different orders.
@@ -76,6 +91,11 @@ TensorMap functions_alone(Communicator& comm, const CaseInputs& inputs) {
     results[name + ".x"] = x.detach();
     results[name + ".x.grad"] = x.grad();
   }
+  const at::Tensor grad = with_other_strides(inputs.tensor("input.sum_gradients.grad"));
+  const at::Tensor parameter = at::zeros_like(grad).requires_grad_();
+  parameter.mutable_grad() = grad;
+  sum_gradients({{"parameter", parameter}}, comm);
+  results["sum_gradients.grad"] = parameter.grad();
   return results;
 }
 
@@ -136,8 +156,7 @@ TensorMap results_of(const at::Tensor& x, const at::Tensor& out, Place place) {
 
 at::Tensor case_tensor(const CaseInputs& inputs) {
   const at::Tensor& given = inputs.tensor("input.x");
-  if (inputs.numbers.count("transposed") > 0)
-    return given.transpose(0, -1).clone(at::MemoryFormat::Contiguous).transpose(0, -1);
+  if (inputs.numbers.count("transposed") > 0) return with_other_strides(given);
   if (inputs.numbers.count("sliced") == 0) return given.clone();
   constexpr std::int64_t kMargin = 3;  // elements in front and behind
   const at::Tensor storage = poison_(at::empty({given.numel() + 2 * kMargin}, given.options()));

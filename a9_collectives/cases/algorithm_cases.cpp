@@ -1,8 +1,12 @@
+#include <cmath>
+
 #include "a9_collectives/allreduce.h"
 #include "a9_collectives/broadcast.h"
+#include "a9_collectives/calls/catalogue.h"
 #include "a9_collectives/cases/case_builders.h"
 #include "a9_collectives/cases/cases.h"
 #include "a9_collectives/chunks.h"
+#include "common/comm/messages/model_time.h"
 
 namespace lab::a9 {
 namespace {
@@ -65,6 +69,34 @@ Limit in_a_ring(std::uint64_t passes, std::int64_t num_elements, std::int64_t el
   };
 }
 
+/// No more bytes than the Cost line in the algorithm's header has on the longest chain of waits: for parts that are
+/// equal. `num_bytes`: its n.
+Limit costs(const char* collective, const char* algorithm,
+            const std::function<std::uint64_t(const CasePlace&)>& num_bytes, const Limit& limit) {
+  return [=](const CasePlace& place, CostBound& bound) {
+    limit(place, bound);
+    const Algorithm& named = algorithm_named(collective_named(collective), algorithm);
+    const Cost cost = named.cost(static_cast<double>(num_bytes(place)), place.size);
+    bound.max_bytes_sent = static_cast<std::uint64_t>(std::llround(cost.path_bytes));
+  };
+}
+
+/// A rank waits up to three times as long as its messages travel: where ranks with even numbers send first and the
+/// others receive first, a step takes as long as two messages, or three if the number of ranks is odd. Not as long as
+/// one message after the other takes all the way round.
+Case all_links_at_once(Case test_case) {
+  test_case.time = [bounds = test_case.bounds](int size, std::uint64_t seed) {
+    const CostBound bound = bounds({0, size, seed}).front();
+    const comm::ModelRates rates;
+    TimeBound time{0, TimeBound::kAny};
+    time.max_waiting_ps =
+        3 * (static_cast<std::int64_t>(bound.min_rounds) * (rates.latency_ps + 2 * rates.overhead_ps) +
+             static_cast<std::int64_t>(bound.max_bytes_sent) * rates.ps_per_byte);
+    return time;
+  };
+  return test_case;
+}
+
 /// `phases` phases, the messages of each all at once.
 Limit at_once(std::uint64_t phases) {
   return [phases](const CasePlace& place, CostBound& bound) {
@@ -89,85 +121,113 @@ int middle_rank(int size) {
 
 /// What the algorithms are given. Shapes as for exact().
 struct AlgorithmData {
-  std::vector<std::int64_t> row, rows, picture;       ///< `rows`: of each rank, one after the other
-  std::vector<std::int64_t> long_row, segmented_row;  ///< float32; the second one's chunks are long
+  std::vector<std::int64_t> row, part, rows, picture;  ///< `rows`: of each rank, one after the other
+  std::vector<std::int64_t> long_row, segmented_row;   ///< the second one's chunks are long
   at::ScalarType dtype = at::kFloat;
   std::int64_t scatter_dim = 0, gather_dim = 0;  ///< of the picture
   int (*src_rank)(int size) = nullptr;
-  std::string suffix;  ///< of the cases' names
+  std::string suffix;         ///< of the cases' names
+  bool rounded_sums = false;  ///< All-reduces, but for the segmented one, sum random float32 numbers.
+  at::ScalarType long_dtype = at::kFloat;
 };
 
 /// A ring in as many messages, which holds no whole chunk beside the tensor: a third segment at most. A tensor with
 /// strides of its own is first made a row.
-Case segmented_ring_case(const std::string& name, const std::vector<std::int64_t>& shape) {
-  constexpr std::int64_t kElementBytes = sizeof(float);
-  const std::int64_t elements = product_of(shape), bytes = elements * kElementBytes;
+Case segmented_ring_case(const std::string& name, const std::vector<std::int64_t>& shape, at::ScalarType dtype) {
+  const auto element_bytes = static_cast<std::int64_t>(c10::elementSize(dtype));
+  const std::int64_t elements = product_of(shape), bytes = elements * element_bytes;
   const auto limit = [=](const CasePlace& place, CostBound& bound) {
-    in_a_ring(2, elements, kElementBytes)(place, bound);
+    in_a_ring(2, elements, element_bytes)(place, bound);
     bound.min_messages =
         static_cast<std::uint64_t>((place.size - 1) * (allreduce_ring_segments(bytes, place.size) + 1));
   };
-  Case test_case = allreduce_case("a9.allreduce_ring_segmented", name, exact(shape, at::kFloat, 25), limit);
+  Case test_case =
+      all_links_at_once(allreduce_case("a9.allreduce_ring_segmented", name, exact(shape, dtype, 25), limit));
   test_case.memory = [=](const CasePlace& place) {
     const std::int64_t parts = place.size * allreduce_ring_segments(bytes, place.size);
-    const std::int64_t segment = (elements / parts + 2) * kElementBytes;
+    const std::int64_t segment = (elements / parts + 2) * element_bytes;
     return ShareBound{bytes, (shape.size() > 1 ? 2 : 1) * bytes + 3 * segment};  // the call copies its result
   };
   return test_case;
 }
 
 std::vector<Case> cases_on(const AlgorithmData& data) {
-  const Input row = exact(data.row, data.dtype, 20), rows = exact(data.rows, data.dtype, 21);
+  const auto numbers = [&](const std::vector<std::int64_t>& shape, std::uint64_t offset) {
+    return data.dtype == at::kLong ? beyond_double(shape, offset) : exact(shape, data.dtype, offset);
+  };
+  const Input row = numbers(data.row, 20), rows = numbers(data.rows, 21), part = numbers(data.part, 26);
+  const Input picture = numbers(data.picture, 23), other_picture = numbers(data.picture, 24);
+  const Input summed = data.rounded_sums ? rounded(data.row, 27) : row;
+  const Input long_row =
+      data.long_dtype == data.dtype ? numbers(data.long_row, 22) : exact(data.long_row, data.long_dtype, 22);
   const auto element_bytes = static_cast<std::int64_t>(c10::elementSize(data.dtype));
-  const auto row_elements = product_of(data.row);
-  const auto part_elements = -product_of(data.rows);
-  const auto long_bytes = product_of(data.long_row) * 4;
+  const auto summed_bytes = static_cast<std::int64_t>(summed.element_bytes);
+  const auto row_elements = product_of(data.row), part_elements = product_of(data.part);
+  const auto rows_elements = -product_of(data.rows);
+  const auto long_bytes = product_of(data.long_row) * static_cast<std::int64_t>(c10::elementSize(data.long_dtype));
   const auto named = [&](const char* name) { return name + data.suffix; };
+  const auto all_parts = [part](const CasePlace& place) {
+    return static_cast<std::uint64_t>(place.size) * part.bytes(place);
+  };
+  const auto sum_case = [&](const char* task, const char* name, const Limit& limit) {
+    const Case test_case = allreduce_case(task, named(name), summed, limit);
+    return data.rounded_sums ? with_same_bits(test_case) : test_case;
+  };
   return {
       broadcast_case("a9.broadcast_binomial", named("BroadcastBinomial"), row, data.src_rank,
-                     [src_rank = data.src_rank](const CasePlace& place, CostBound& bound) {
-                       in_a_tree(src_rank(place.size), place, bound);
-                     }),
-      broadcast_case("a9.broadcast_chain", named("BroadcastChain"), exact(data.long_row, at::kFloat, 22), data.src_rank,
+                     costs("broadcast", "binomial", row.bytes,
+                           [src_rank = data.src_rank](const CasePlace& place, CostBound& bound) {
+                             in_a_tree(src_rank(place.size), place, bound);
+                           })),
+      broadcast_case("a9.broadcast_chain", named("BroadcastChain"), long_row, data.src_rank,
                      [=](const CasePlace& place, CostBound& bound) {
                        bound.max_bytes_sent = static_cast<std::uint64_t>(long_bytes);
                        bound.max_destinations = 1;
                        bound.max_rounds =
                            static_cast<std::uint64_t>(place.size - 2 + broadcast_chain_segments(long_bytes));
                      }),
-      allreduce_case("a9.allreduce_recursive_doubling", named("AllReduceRecursiveDoubling"), row,
-                     doubles(doubling_rounds)),
-      allreduce_case("a9.allreduce_ring", named("AllReduceRing"), row, in_a_ring(2, row_elements, element_bytes)),
-      segmented_ring_case(named("AllReduceRingSegmented"), data.segmented_row),
-      allreduce_case("a9.allreduce_rabenseifner", named("AllReduceRabenseifner"), row,
-                     [=](const CasePlace& place, CostBound& bound) {
-                       doubles(doubling_rounds)(place, bound);
-                       bound.max_rounds += down(place.size);
-                       const int power = floor_power_of_two(place.size);
-                       // 2 (p-1)/p n, the longest chunks; n more for a rank that also has another's data.
-                       std::int64_t most = 2 * (power - 1) * ((row_elements + power - 1) / power);
-                       if (place.size != power) most += row_elements;
-                       bound.max_bytes_sent = static_cast<std::uint64_t>(most * element_bytes);
-                     }),
-      allreduce_case("a9.allreduce_direct", named("AllReduceDirect"), row, at_once(2)),
-      allgather_case("a9.allgather_ring", named("AllGatherRing"), row,
-                     [=](const CasePlace& place, CostBound& bound) {
-                       in_a_ring(1, row_elements * place.size, element_bytes)(place, bound);
-                     }),
-      allgather_case("a9.allgather_recursive_doubling", named("AllGatherRecursiveDoubling"), row,
-                     doubles(doubling_rounds)),
-      allgather_case("a9.allgather_bruck", named("AllGatherBruck"), row, one_way),
-      allgather_case("a9.allgather_direct", named("AllGatherDirect"), row, at_once(1)),
-      reduce_scatter_case("a9.reduce_scatter_ring", named("ReduceScatterRing"), rows,
-                          [=](const CasePlace& place, CostBound& bound) {
-                            in_a_ring(1, part_elements * place.size, element_bytes)(place, bound);
-                          }),
+      sum_case("a9.allreduce_recursive_doubling", "AllReduceRecursiveDoubling",
+               costs("allreduce", "recursive_doubling", summed.bytes, doubles(doubling_rounds))),
+      all_links_at_once(sum_case("a9.allreduce_ring", "AllReduceRing", in_a_ring(2, row_elements, summed_bytes))),
+      segmented_ring_case(named("AllReduceRingSegmented"), data.segmented_row, data.long_dtype),
+      sum_case("a9.allreduce_rabenseifner", "AllReduceRabenseifner",
+               [=](const CasePlace& place, CostBound& bound) {
+                 doubles(doubling_rounds)(place, bound);
+                 bound.max_rounds += down(place.size);
+                 const int power = floor_power_of_two(place.size);
+                 // 2 (p-1)/p n, the longest chunks; n more for a rank that also has another's data.
+                 std::int64_t most = 2 * (power - 1) * ((row_elements + power - 1) / power);
+                 if (place.size != power) most += row_elements;
+                 bound.max_bytes_sent = static_cast<std::uint64_t>(most * summed_bytes);
+               }),
+      sum_case("a9.allreduce_direct", "AllReduceDirect",
+               [=](const CasePlace& place, CostBound& bound) {
+                 at_once(2)(place, bound);
+                 // P - 1 chunks of others, P - 1 times one's own; perhaps the last chunk has all of the rest.
+                 const std::int64_t longest = row_elements / place.size + row_elements % place.size;
+                 bound.max_bytes_sent = static_cast<std::uint64_t>(2 * (place.size - 1) * longest * summed_bytes);
+               }),
+      all_links_at_once(allgather_case("a9.allgather_ring", named("AllGatherRing"), part,
+                                       [=](const CasePlace& place, CostBound& bound) {
+                                         in_a_ring(1, part_elements * place.size, element_bytes)(place, bound);
+                                       })),
+      allgather_case("a9.allgather_recursive_doubling", named("AllGatherRecursiveDoubling"), part,
+                     costs("allgather", "recursive_doubling", all_parts, doubles(doubling_rounds))),
+      allgather_case("a9.allgather_bruck", named("AllGatherBruck"), part,
+                     costs("allgather", "bruck", all_parts, one_way)),
+      allgather_case("a9.allgather_direct", named("AllGatherDirect"), part,
+                     costs("allgather", "direct", all_parts, at_once(1))),
+      all_links_at_once(reduce_scatter_case("a9.reduce_scatter_ring", named("ReduceScatterRing"), rows,
+                                            [=](const CasePlace& place, CostBound& bound) {
+                                              in_a_ring(1, rows_elements * place.size, element_bytes)(place, bound);
+                                            })),
       reduce_scatter_case("a9.reduce_scatter_recursive_halving", named("ReduceScatterRecursiveHalving"), rows,
-                          doubles(doubling_rounds)),
-      all_to_all_case("a9.all_to_all_pairwise", named("AllToAllPairwise"), exact(data.picture, data.dtype, 23),
-                      data.scatter_dim, data.gather_dim, one_by_one(one_pass)),
-      all_to_all_case("a9.all_to_all_bruck", named("AllToAllBruck"), exact(data.picture, data.dtype, 24),
-                      data.scatter_dim, data.gather_dim, one_way),
+                          costs("reduce_scatter", "recursive_halving", rows.bytes, doubles(doubling_rounds))),
+      all_links_at_once(all_to_all_case("a9.all_to_all_pairwise", named("AllToAllPairwise"), picture, data.scatter_dim,
+                                        data.gather_dim,
+                                        costs("all_to_all", "pairwise", picture.bytes, one_by_one(one_pass)))),
+      all_to_all_case("a9.all_to_all_bruck", named("AllToAllBruck"), other_picture, data.scatter_dim, data.gather_dim,
+                      costs("all_to_all", "bruck", other_picture.bytes, one_way)),
   };
 }
 
@@ -176,31 +236,36 @@ std::vector<Case> cases_on(const AlgorithmData& data) {
 std::vector<Case> algorithm_cases() {
   // A row of 4004 bytes; few world sizes divide 1001.
   return cases_on(
-      {{1001}, {-101}, {-2, 3, 101}, {kLongElements}, {2 * kLongElements}, at::kFloat, 0, 2, last_rank, ""});
+      {{1001}, {1001}, {-101}, {-2, 3, 101}, {kLongElements}, {2 * kLongElements}, at::kFloat, 0, 2, last_rank, ""});
 }
 
 std::vector<Case> subgroup_cases() {
   const auto cases_with = [](const AlgorithmData& data) {
     const Input row = exact(data.row, data.dtype, 20), rows = exact(data.rows, data.dtype, 21),
-                picture = exact(data.picture, data.dtype, 22);
+                picture = exact(data.picture, data.dtype, 22), part = exact(data.part, data.dtype, 26);
     std::vector<Case> cases = {
         broadcast_case("a9.broadcast", "Broadcast", row, data.src_rank),
-        allreduce_case("a9.allreduce", "AllReduce", row), allgather_case("a9.allgather", "AllGather", row),
+        allreduce_case("a9.allreduce", "AllReduce", row), allgather_case("a9.allgather", "AllGather", part),
         reduce_scatter_case("a9.reduce_scatter", "ReduceScatter", rows),
         all_to_all_case("a9.all_to_all", "AllToAll", picture, data.scatter_dim, data.gather_dim)};
     for (const Case& test_case : cases_on(data)) cases.push_back(test_case);
     return cases;
   };
-  const std::vector<Case> cases = cases_with({{17}, {-3, 2}, {3, -2, 5}, {23}, {29}, at::kLong, 1, 0, last_rank, ""});
-  const std::vector<Case> of_group = cases_with({{5}, {-2, 3}, {2, -1, 3}, {7}, {7}, at::kLong, 1, 0, last_rank, ""});
+  // All ranks: fewer elements than there are ranks, where these are 4 or more. The group: scalars, and tensors without
+  // elements.
+  const std::vector<Case> cases =
+      cases_with({{3}, {17}, {-3, 2}, {3, -2, 5}, {23}, {3}, at::kLong, 1, 0, last_rank, "", false, at::kLong});
+  const std::vector<Case> of_group =
+      cases_with({{}, {0, 3}, {-1, 0}, {2, -1, 0}, {0, 3}, {}, at::kHalf, 1, 0, last_rank, "", false, at::kHalf});
   std::vector<Case> after;
   for (std::size_t i = 0; i < cases.size(); ++i) after.push_back(after_subgroup(cases[i], of_group[i]));
   return after;
 }
 
 std::vector<Case> strided_algorithm_cases() {
-  std::vector<Case> cases =
-      cases_on({{7, 13}, {-5, 3}, {3, 2, -7}, {2, 1 << 17}, {2, 1 << 18}, at::kLong, 2, 1, middle_rank, "Strided"});
+  const std::vector<std::int64_t> row = {7, 13};
+  std::vector<Case> cases = cases_on(
+      {row, row, {-5, 3}, {3, 2, -7}, {2, 1 << 17}, {2, 1 << 18}, at::kLong, 2, 1, middle_rank, "Strided", true});
   for (Case& test_case : cases) test_case = transposed(test_case);
   return cases;
 }

@@ -118,6 +118,10 @@ TransformerOptions two_heads_per_rank(int size) {
   return {6 * size, 2 * size, 10 * size};
 }
 
+std::int64_t batch_of(int size) {
+  return size % 2 == 0 ? 3 : 1;
+}
+
 std::uint64_t bytes_of_x(const Setup& setup) {
   return static_cast<std::uint64_t>(setup.batch * setup.sequence * setup.options.d_model) *
          c10::elementSize(setup.dtype);
@@ -133,10 +137,10 @@ Setup ulysses_setup(int) {
 }
 
 Setup further_tensor_parallel_setup(int size) {
-  return {two_heads_per_rank(size), 3, 5, at::kDouble};
+  return {two_heads_per_rank(size), batch_of(size), 5, at::kDouble};
 }
 Setup further_ulysses_setup(int size) {
-  return {two_heads_per_rank(size), 3, 2 * size, at::kDouble};
+  return {two_heads_per_rank(size), batch_of(size), 2 * size, at::kDouble};
 }
 
 at::Tensor part_of(const at::Tensor& tensor, std::int64_t dim, const CasePlace& place) {

@@ -81,7 +81,7 @@ Setup tensor_parallel_setup(int size);
 Setup ulysses_setup(int size);
 
 // Two heads on each rank, so that any number of ranks will do, in float64 with a tolerance of 1e-12. The widths are none
-// of the handout's, nor is one a multiple of the other.
+// of the handout's, nor is one a multiple of the other. On an odd number of ranks a batch of 1.
 Setup further_tensor_parallel_setup(int size);
 Setup further_ulysses_setup(int size);
 

@@ -1,5 +1,7 @@
 #include "a9_collectives/cases/case_builders.h"
 
+#include <limits>
+
 #include "common/tensor/exact_data.h"
 #include "common/tensor/seeded.h"
 
@@ -97,6 +99,17 @@ Input long_row(const std::function<std::int64_t(int size)>& num_elements, std::u
           }};
 }
 
+Input beyond_double(const std::vector<std::int64_t>& shape, std::uint64_t offset) {
+  Input input = exact(shape, at::kLong, offset);
+  const auto small = input.of_ranks;
+  input.of_ranks = [small](const CasePlace& place, int first_rank, int num_ranks) {
+    std::vector<at::Tensor> ranks = small(place, first_rank, num_ranks);
+    for (at::Tensor& values : ranks) values = values + (std::int64_t{1} << 57) + first_rank++;
+    return ranks;
+  };
+  return input;
+}
+
 Input rounded(const std::vector<std::int64_t>& shape, std::uint64_t offset) {
   return {[=](const CasePlace& place, int first_rank, int num_ranks) {
             return of_each_rank(first_rank, num_ranks, [&](int rank) {
@@ -187,6 +200,14 @@ Case all_to_all_case(const std::string& task, const std::string& name, const Inp
       input.bytes, limit);
 }
 
+Case with_same_bits(const Case& test_case) {
+  Case result = test_case;
+  // The expected sum has its own order: each has at most P - 1 roundings of 2^-24.
+  result.tolerance = {0, std::numeric_limits<double>::infinity(), 1e-5};
+  result.same_on_all_ranks = {"out"};
+  return result;
+}
+
 Case transposed(const Case& test_case) {
   return with(test_case, "transposed", [](const CasePlace&) { return 1.0; });
 }
@@ -214,6 +235,7 @@ Case after_subgroup(const Case& test_case, const Case& group_case) {
   };
   result.bounds = {};  // the other cases have them
   result.memory = {};
+  result.time = {};
   return result;
 }
 

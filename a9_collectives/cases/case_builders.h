@@ -33,6 +33,9 @@ constexpr std::int64_t kLongElements = (1 << 18) + 3;
 /// number, so that parts of the row differ.
 Input long_row(const std::function<std::int64_t(int size)>& num_elements, std::uint64_t offset);
 
+/// Integers that float64 cannot represent exactly: sums computed in it lose their last digits.
+Input beyond_double(const std::vector<std::int64_t>& shape, std::uint64_t offset);
+
 /// Random numbers, whose sums are rounded.
 Input rounded(const std::vector<std::int64_t>& shape, std::uint64_t offset);
 
@@ -46,6 +49,10 @@ Case allgather_case(const std::string& task, const std::string& name, const Inpu
 Case reduce_scatter_case(const std::string& task, const std::string& name, const Input& input, const Limit& limit = {});
 Case all_to_all_case(const std::string& task, const std::string& name, const Input& input, std::int64_t scatter_dim,
                      std::int64_t gather_dim, const Limit& limit = {});
+
+/// The case on rounded(): in which order numbers were added shows in the last bits of "out", and these must be the same
+/// on all ranks. Any order is right.
+Case with_same_bits(const Case& test_case);
 
 /// The case on a transposed tensor, whose strides differ from a new one's.
 Case transposed(const Case& test_case);

@@ -23,10 +23,12 @@ GradedLab graded_lab();
 /// The better algorithms by name, with bounds on what makes them better: rounds, messages or bytes.
 std::vector<Case> algorithm_cases();
 
-/// The five collectives and the better algorithms, after a call in a subgroup; not part of a run.
+/// The five collectives and the better algorithms on fewer elements than ranks, after a call in a subgroup on scalars
+/// or on tensors without elements, of another dtype; not part of a run.
 std::vector<Case> subgroup_cases();
 
-/// The same on transposed tensors of another dtype and shape, broadcast from the rank in the middle; not part of a run.
+/// The same on transposed tensors of another dtype and shape, broadcast from the rank in the middle, and all-reduces to
+/// the same bits on all ranks; not part of a run.
 std::vector<Case> strided_algorithm_cases();
 
 /// The five collectives: each at least once on the handout's numbers, and on data of other shapes, dtypes and
@@ -46,7 +48,8 @@ std::vector<Case> transformer_cases();
 /// Beyond the handout: gradients. ParallelFunctions on exact data, TensorParallelGrad, UlyssesGrad.
 std::vector<Case> transformer_gradient_cases();
 
-/// The functions twice before they go backward, on tensors of different sizes, and on random numbers; not part of a run.
+/// The functions twice before they go backward, on tensors of different sizes, along other dimensions and with
+/// gradients of other strides, and on random numbers; not part of a run.
 std::vector<Case> unprinted_function_cases();
 
 }  // namespace lab::a9

@@ -57,13 +57,19 @@ Case gradient_case(const std::string& name, const SetupOf& setup_of, Split split
 
 /// What the functions are given.
 struct FunctionSizes {
-  std::vector<std::int64_t> same;                             ///< of f and g
-  std::int64_t batch = 0, own_positions = 0, own_values = 0;  ///< of the all-to-all
+  std::vector<std::int64_t> same;   ///< of f, g and sum_gradients
+  std::vector<std::int64_t> chunk;  ///< what each rank has for each other one in the all-to-all
+  std::int64_t scatter_dim = 2, gather_dim = 1;
 
-  std::vector<std::int64_t> spread(int size) const { return {batch, own_positions, own_values * size}; }  // [B, S/P, H]
-  std::vector<std::int64_t> gathered(int size) const {
-    return {batch, own_positions * size, own_values};
-  }  // [B, S, H/P]
+  std::vector<std::int64_t> spread(int size) const { return longer(scatter_dim, size); }
+  std::vector<std::int64_t> gathered(int size) const { return longer(gather_dim, size); }
+
+ private:
+  std::vector<std::int64_t> longer(std::int64_t dim, int size) const {
+    std::vector<std::int64_t> shape = chunk;
+    shape[static_cast<std::size_t>(dim < 0 ? dim + 3 : dim)] *= size;
+    return shape;
+  }
 };
 
 /// x and the gradient that arrives at the output, different on every rank: integers, whose sums are exact, or random
@@ -83,15 +89,16 @@ struct Values {
     return at::stack(of_all(shape, seed, num_ranks)).to(at::kDouble).sum(0).to(at::kFloat);
   }
   /// What all_to_all_parallel leaves on this rank, derived from the meaning of the dimensions.
-  at::Tensor exchanged(at::IntArrayRef shape, std::uint64_t seed, const CasePlace& place, int scatter,
-                       int gather) const {
+  at::Tensor exchanged(at::IntArrayRef shape, std::uint64_t seed, const CasePlace& place, std::int64_t scatter,
+                       std::int64_t gather) const {
     std::vector<at::Tensor> parts = of_all(shape, seed, place.size);
     for (at::Tensor& part : parts) part = part_of(part, scatter, place);
     return at::cat(parts, gather);
   }
 };
 
-/// f, g and all_to_all_parallel(x, 2, 1) on tensors of each of these sizes, backward from all at the end.
+/// f, g and all_to_all_parallel on tensors of each of these sizes, backward from all at the end. Then sum_gradients(),
+/// to which rank 0 contributes zeros.
 Case functions_case(const std::string& case_name, const std::vector<FunctionSizes>& all_sizes, const Values& values) {
   Case result;
   result.task = "a9.parallel_functions";
@@ -101,6 +108,10 @@ Case functions_case(const std::string& case_name, const std::vector<FunctionSize
       [=](const std::function<void(const std::string& prefix, const FunctionSizes&, std::uint64_t)>& use) {
         for (std::size_t i = 0; i < all_sizes.size(); ++i) use(i == 0 ? "" : "second.", all_sizes[i], 6 * i);
       };
+  const auto contributed = [=](const CasePlace& place, int rank) {
+    const at::Tensor grad = values.of_rank(all_sizes.front().same, place.seed + 12, rank);
+    return rank == 0 ? at::zeros_like(grad) : grad;
+  };
   result.inputs = [=](const CasePlace& place) {
     CaseInputs inputs;
     for_each([&](const std::string& prefix, const FunctionSizes& sizes, std::uint64_t offset) {
@@ -113,7 +124,10 @@ Case functions_case(const std::string& case_name, const std::vector<FunctionSize
       add("g.grad_out", sizes.same, 3, 0);
       add("all_to_all.x", sizes.spread(place.size), 4, place.rank);
       add("all_to_all.grad_out", sizes.gathered(place.size), 5, place.rank);
+      inputs.numbers[prefix + "scatter_dim"] = static_cast<double>(sizes.scatter_dim);
+      inputs.numbers[prefix + "gather_dim"] = static_cast<double>(sizes.gather_dim);
     });
+    inputs.tensors["input.sum_gradients.grad"] = contributed(place, place.rank);
     return inputs;
   };
   result.expected = [=, inputs_again = result.inputs](const CasePlace& place) {
@@ -126,17 +140,26 @@ Case functions_case(const std::string& case_name, const std::vector<FunctionSize
       expected[prefix + "f.x.grad"] = values.sum(sizes.same, seed + 1, place.size);
       expected[prefix + "g.out"] = values.sum(sizes.same, seed + 2, place.size);
       expected[prefix + "g.x.grad"] = expected.at(prefix + "g.grad_out");
-      expected[prefix + "all_to_all.out"] = values.exchanged(sizes.spread(place.size), seed + 4, place, 2, 1);
-      expected[prefix + "all_to_all.x.grad"] = values.exchanged(sizes.gathered(place.size), seed + 5, place, 1, 2);
+      expected[prefix + "all_to_all.out"] =
+          values.exchanged(sizes.spread(place.size), seed + 4, place, sizes.scatter_dim, sizes.gather_dim);
+      expected[prefix + "all_to_all.x.grad"] =
+          values.exchanged(sizes.gathered(place.size), seed + 5, place, sizes.gather_dim, sizes.scatter_dim);
     });
+    at::Tensor& sum = expected.at("sum_gradients.grad");
+    sum = at::stack(of_each_rank(0, place.size, [&](int rank) { return contributed(place, rank); }))
+              .to(at::kDouble)
+              .sum(0)
+              .to(at::kFloat);
     return expected;
   };
-  // f sums in its backward pass and g in its forward pass; the all-to-all exchanges P - 1 of P parts in both.
+  // f sums in its backward pass and g in its forward pass; the all-to-all exchanges P - 1 of P parts in both. And
+  // sum_gradients() sums.
   result.bounds = sums_by_any_means(result.task, [=](int size) {
     const auto bytes_of = [](const std::vector<std::int64_t>& shape) {
       return static_cast<std::uint64_t>(c10::multiply_integers(shape)) * c10::elementSize(at::kFloat);
     };
     Traffic traffic;
+    traffic.bytes_summed = bytes_of(all_sizes.front().same);
     for (const FunctionSizes& sizes : all_sizes) {
       const Traffic exchanged =
           all_to_all_traffic(2, bytes_of(sizes.spread(size)) / static_cast<std::uint64_t>(size), size);
@@ -150,7 +173,7 @@ Case functions_case(const std::string& case_name, const std::vector<FunctionSize
 }
 
 // So large that one sum or exchange too many is more than the few numbers which the bounds leave free.
-const FunctionSizes kSizes = {{4, 7, 11}, 4, 5, 3}, kOtherSizes = {{3, 5, 23}, 5, 3, 4};
+const FunctionSizes kSizes = {{4, 7, 11}, {4, 5, 3}}, kOtherSizes = {{3, 5, 23}, {5, 3, 4}, 0, -1};
 
 }  // namespace
 
