@@ -5,8 +5,8 @@
 #include "common/api/collectives.h"
 
 // Communication that autograd understands. Every rank takes part in the backward pass, in the same order: all ranks
-// build the same graph and call backward(). `comm` must live until then. A sum is one all-reduce, or a reduce-scatter and
-// an all-gather, which send as much; in bfloat16 it may be of float32.
+// build the same graph and call backward(). `comm` must live until then. A sum is one all-reduce, or a reduce-scatter
+// and an all-gather, which send as much; in bfloat16 it may be of float32.
 namespace lab::optc {
 
 /// optC.copy_to_region, "f": where x enters a part of the model that is split over ranks. Forward: the identity.

@@ -53,8 +53,8 @@ TaskCall function_call(at::Tensor (*function)(const at::Tensor& x, Collectives& 
     }
     // Copied when all are there, and before the backward pass: neither may change another's.
     for (const auto& [prefix, out] : outs) results[prefix + "out"] = out.defined() ? out.detach().clone() : out;
-    // One after the other, so that all ranks call collectives in one order; and each gradient as the function returns it,
-    // where a leaf would keep a copy.
+    // One after the other, so that all ranks call collectives in one order; and each gradient as the function returns
+    // it, where a leaf would keep a copy.
     for (const auto& [prefix, out] : outs) {
       const at::Tensor& grad_out = results[prefix + "grad_out"];
       at::Tensor& x_grad = results[prefix + "x.grad"];

@@ -133,15 +133,15 @@ std::vector<Case> residual_cases() {
           gradient_case(task, "ParallelResidualEvaluationGradient", residual_layer(Mode::kEvaluation))};
 }
 
-/// A mean of k adds the same to all scores of a row, and changes no probability, but makes scores whose powers overflow.
+/// A mean of k adds the same to all scores of a row, which changes no probability, but the scores' powers overflow.
 ShardedLayer large_score_layer(int size) {
   ShardedLayer layer = attention_layer(size);
   layer.means = {{"k.bias", 30}};
   return layer;
 }
 
-/// Softmax makes an absolute error of a score a relative one of its probability. Scores of up to 500 have rounding errors
-/// of up to 3e-5 each; a gradient adds up 15 rows of products with values of about 6: about 3e-3 in all at worst.
+/// Softmax makes an absolute error of a score a relative one of its probability. Scores of up to 500 have rounding
+/// errors of up to 3e-5 each; a gradient adds up 15 rows of products with values of about 6: about 3e-3 at worst.
 Case attention_float32_case() {
   Case result = gradient_case("optC.parallel_attention", "ParallelAttentionFloat32", large_score_layer, kFloat32);
   result.tolerance.rtol = result.tolerance.atol = 4e-3;

@@ -27,8 +27,8 @@ struct SplitRow {
   std::int64_t num_stages;
 };
 
-/// Costs for which equal numbers of layers, or filling each stage up to the mean, are not optimal; and random ones, with
-/// eighths, whose sums are exact.
+/// Costs for which equal numbers of layers, or filling each stage up to the mean, are not optimal; and random eighths,
+/// whose sums are exact.
 std::vector<SplitRow> split_rows(std::uint64_t seed) {
   std::vector<SplitRow> rows = {{{4, 1, 1, 1, 1}, 2},          {{1, 1, 1, 1, 4}, 2}, {{353, 240, 48, 10, 1}, 4},
                                 {{1, 9, 9, 1, 1, 9, 9, 1}, 3}, {{0, 0, 5, 0, 0}, 4}, {{3, 1, 2}, 3},
