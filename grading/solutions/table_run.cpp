@@ -29,7 +29,9 @@ struct KnownRun {
 };
 
 /// Whether all checks of its task must run, whichever fails first.
-bool needs_all(const Solution& one) { return !one.checks.empty() || !one.says.empty(); }
+bool needs_all(const Solution& one) {
+  return !one.checks.empty() || !one.says.empty();
+}
 
 /// What is known of one row while it is tried.
 struct Row {
@@ -129,10 +131,9 @@ bool is_among(const std::vector<int>& sizes, int size) {
   return std::find(sizes.begin(), sizes.end(), size) != sizes.end();
 }
 
-std::string complaint_of(const Row& row) {
+/// What a wrong row that was tried lacks; empty: nothing.
+std::string missing_in(const Row& row) {
   const Solution& one = *row.solution;
-  if (!row.reached) return fmt::format("no case{} reaches it", row.task.empty() ? "" : " of " + row.task);
-  if (one.right) return "";
   if (!row.caught) return fmt::format("{} did not catch it", row.task);
   for (const std::string& check : one.checks) {
     if (row.failed.count(check) == 0)
@@ -143,6 +144,11 @@ std::string complaint_of(const Row& row) {
     return fmt::format("expected the symptom {}, got {}", one.symptom,
                        row.verdict.symptom.empty() ? "none" : row.verdict.symptom);
   return "";
+}
+
+std::string complaint_of(const Row& row) {
+  if (!row.reached) return fmt::format("no case{} reaches it", row.task.empty() ? "" : " of " + row.task);
+  return row.solution->right ? "" : missing_in(row);
 }
 
 }  // namespace
@@ -180,28 +186,22 @@ std::vector<Verdict> TableRun::run(const std::vector<int>& ids) const {
   };
   const auto is_own = [](const Row& row, const Case& one) { return one.task == row.task; };
   for (const int size : sizes) {
-    std::vector<Row*> open;
+    std::vector<Row*> any, named, complete;
     for (Row& row : tried) {
       const Solution& one = *row.solution;
-      if (!one.right && !needs_all(one) && !(row.caught && (one.symptom.empty() || row.named))) open.push_back(&row);
+      if (one.right || missing_in(row).empty()) continue;
+      (needs_all(one) ? complete : one.symptom.empty() ? any : named).push_back(&row);
     }
-    if (open.empty()) break;
+    if (any.empty() && named.empty() && complete.empty()) break;
     table.learn(size);
-    std::vector<Row*> any, named;
-    for (Row* row : open) (row->solution->symptom.empty() ? any : named).push_back(row);
     const auto here = [&](const Row& row, const Case& one, int on) { return on == size && is_own(row, one); };
     table.perform(any, here, Trial::Until::kWrong, note);
     table.perform(named, here, Trial::Until::kSymptom, note);
+    table.perform(complete, here, Trial::Until::kEnd, note);
   }
   for (const int size : wide) table.learn(size);
-  std::vector<Row*> all, complete;
-  for (Row& row : tried) {
-    all.push_back(&row);
-    if (needs_all(*row.solution)) complete.push_back(&row);
-  }
-  table.perform(
-      complete, [&](const Row& row, const Case& one, int on) { return is_among(wide, on) && is_own(row, one); },
-      Trial::Until::kEnd, note);
+  std::vector<Row*> all;
+  for (Row& row : tried) all.push_back(&row);
   std::map<int, std::string> lost;
   table.perform(
       all,
