@@ -40,8 +40,9 @@ struct LayerData {
   at::Tensor x, weight1, weight2, bias, grad_out;
 };
 
-/// Small integers; or random numbers, of which no hidden value is near zero, where rounding would decide what relu
-/// does: the inputs are positive, and so are the columns of the first weight, or negative.
+/// Small integers, whose hidden values are odd, so that none is zero, where relu's gradient is a matter of taste. Or
+/// random numbers of which no hidden value is near zero, where rounding would decide: the inputs are positive, and each
+/// column of the first weight is of one sign.
 LayerData layer_data(const SizesFor& sizes_for, const CasePlace& place) {
   const LabSizes sizes = sizes_for(place.size);
   const std::int64_t in = sizes.step.input_dim, out = sizes.step.output_dim, batch = sizes.layer_batch;
@@ -51,8 +52,10 @@ LayerData layer_data(const SizesFor& sizes_for, const CasePlace& place) {
     return {seeded_rand({batch, in}, seed).add(0.1), seeded_rand({in, out}, seed + 1).add(0.1).mul(signs),
             seeded_randn({out, in}, seed + 2), seeded_randn({out}, seed + 3), seeded_randn({batch, out}, seed + 4)};
   }
-  return {small({batch, in}, seed), small({in, out}, seed + 1), small({out, in}, seed + 2), small({out}, seed + 3),
-          small({batch, out}, seed + 4)};
+  const at::Tensor x = 2 * small({batch, in}, seed), weight1 = small({in, out}, seed + 1);
+  x.select(1, 0).fill_(1);
+  weight1.select(0, 0).fill_(1);
+  return {x, weight1, small({out, in}, seed + 2), small({out}, seed + 3), small({batch, out}, seed + 4)};
 }
 
 /// In float64, from which expected results are rounded once.

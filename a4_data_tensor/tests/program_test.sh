@@ -22,9 +22,9 @@ verdict "$([[ $code == 0 && $(tail -n 1 "$scratch/out") == '8 of 8 tasks right' 
 run "$program" run single_step --nproc 1 --quiet
 verdict "$([[ $code == 0 ]] && grep -q '^\[Baseline\]\[Rank 0\] Tensors match: True' "$scratch/out"; echo $?)" "run single_step names the check: a line without a name that says True is a mistake's sign"
 run "$program" run column_parallel --nproc 3 --quiet
-verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 18 && $(grep -c 'skipped: 32 does not divide by 3 ranks' "$scratch/out") == 9 ]]; echo $?)" "run TASK on ranks that do not divide the handout's sizes: the other cases"
+verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 21 && $(grep -c 'skipped: 32 does not divide by 3 ranks' "$scratch/out") == 9 ]]; echo $?)" "run TASK on ranks that do not divide the handout's sizes: the other cases"
 run "$program" run column_parallel --nproc 2 --quiet
-verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 18 ]]; echo $?)" "run TASK runs all its cases on each rank"
+verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 20 ]]; echo $?)" "run TASK runs all its cases on each rank"
 
 "$program" --nproc 2 --json "$scratch/closed.json" <&- >"$scratch/out" 2>&-
 code=$?

@@ -391,10 +391,12 @@ std::optional<ExitCode> App::parse(int argc, const char* const* argv) {
       throw UsageError(
           fmt::format("expected the command {} before its options, got {} first", name, quoted(arguments[i - 1])));
     }
-    // CLI11 gives the program what follows a command's "--".
-    for (const CLI::Option* option : path[i - 1]->impl_->cli.get_options()) {
-      if (option->count() != 0) path.back()->impl_->refuse_extra(option->get_name());
-    }
+  }
+  // CLI11 gives the program the options that follow a command's "--".
+  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+  for (auto word = dashes; path.size() > 1 && word != arguments.end(); ++word) {
+    const CLI::Option* option = impl_->cli.get_option_no_throw(word->substr(0, word->find('=')));
+    if (option != nullptr && option->count() != 0) path.back()->impl_->refuse_extra(*word);
   }
   path.back()->impl_->arguments = arguments;
   path.back()->finish_common_options();

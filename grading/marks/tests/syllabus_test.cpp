@@ -76,7 +76,10 @@ std::string syllabus() {
 TEST_CASE("what the plan says of mistakes is what a lab's README says") {
   std::string readmes;
   const std::map<std::string, Rubric> labs = rubrics();
-  for (const auto& [lab, rubric] : labs) readmes += read_file(source_path(rubric.lab + "/README.md"));
+  for (const auto& [lab, rubric] : labs) {
+    readmes += read_file(source_path(rubric.lab + "/README.md"));
+    readmes += read_file(source_path(rubric.lab + "/answers/README.md"));
+  }
   const std::vector<Cells> rows = table_of(syllabus(), "expected mistake");
   CHECK(rows.size() >= 3 * labs.size());
   for (const Cells& row : rows) {

@@ -66,17 +66,28 @@ std::map<std::string, Files> starters() {
   return all;
 }
 
-/// The right patches of grading/solutions, each with the reference's solution of the same tasks. What they did not change
-/// is a stub in both, as it is the reference's.
+/// The reference with a row's changes; none where these are whole parts.
+std::optional<Files> changed(Files files, const std::string& lab, const Solution& solution) {
+  for (const SourceChange& change : solution.changes) {
+    std::string& text = files.at(change.file.substr(lab.size() + 1));
+    const std::size_t at = text.find(change.replace);
+    if (change.part != 0 || at == std::string::npos) return std::nullopt;
+    text.replace(at, change.replace.size(), change.with);
+  }
+  return files;
+}
+
+/// The right rows of grading/solutions, each with the reference's solution of the same tasks. What they did not change is a
+/// stub in both, as it is the reference's.
 std::vector<IndependentPair> variants_and_references() {
   std::vector<IndependentPair> pairs;
   const std::string folder = source_dir() + "/grading/solutions";
-  const std::map<std::string, Files> all = references();
-  for (const auto& [lab, reference] : all) {
+  for (const auto& [lab, reference] : references()) {
     const std::string table = folder + "/" + lab.substr(0, lab.find('_')) + ".toml";
     for (const Solution& solution : load_solutions(table).solutions) {
-      if (!solution.right || solution.patch.empty()) continue;
-      IndependentPair pair = {solution.patch, lab, reference, patched(folder + "/" + solution.patch, lab, reference)};
+      const std::optional<Files> files = solution.right ? changed(reference, lab, solution) : std::nullopt;
+      if (!files) continue;
+      IndependentPair pair = {solution.place, lab, reference, *files};
       for (const auto& [name, text] : reference) leave_what_differs(name, pair.first, pair.second);
       pairs.push_back(pair);
     }

@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <set>
 #include <string>
 
 #include "a0_pipes/pipes.h"
@@ -29,19 +30,20 @@ int run(const std::string& program) {
 
 int main(int argc, char** argv) {
   if (argc < 2 || std::strcmp(argv[1], "check") != 0) return run(argv[0]);
-  std::string only, json_file, junit_file;
+  std::set<std::string> tasks;
+  std::string json_file, junit_file;
   for (int i = 2; i < argc; ++i) {
     if (std::strcmp(argv[i], "--json") == 0)
       json_file = argv[++i];
     else if (std::strcmp(argv[i], "--junit") == 0)
       junit_file = argv[++i];
     else
-      only = argv[i];
+      tasks.insert(argv[i]);
   }
   int first = 0;
   std::string json, junit;
   for (const std::string task : {"a0.pipe", "a0.valve"}) {
-    if (!only.empty() && task != only) continue;
+    if (!tasks.empty() && tasks.count(task) == 0) continue;
     const int code = exit_code_of(task);
     if (first == 0) first = code;
     std::printf("%s: %s\n", task.c_str(),
