@@ -66,19 +66,24 @@ std::map<std::string, Files> starters() {
   return all;
 }
 
-/// The reference with a row's changes; none where these are whole parts.
+/// The reference with a row's parts, each from a marker to the next; none where less than a part is changed.
 std::optional<Files> changed(Files files, const std::string& lab, const Solution& solution) {
+  if (solution.changes.empty()) return std::nullopt;
   for (const SourceChange& change : solution.changes) {
+    if (change.part == 0) return std::nullopt;
     std::string& text = files.at(change.file.substr(lab.size() + 1));
-    const std::size_t at = text.find(change.replace);
-    if (change.part != 0 || at == std::string::npos) return std::nullopt;
-    text.replace(at, change.replace.size(), change.with);
+    std::size_t begin = 0;
+    for (int part = 0; part < change.part; ++part) begin = text.find("// BEGIN SOLUTION " + solution.task, begin + 1);
+    // The marker has the lines of a starter, a comment and a call, below it.
+    begin = text.find('\n', std::max(begin, text.rfind("// STUB", text.find("// END SOLUTION", begin)))) + 1;
+    const std::size_t end = text.rfind('\n', text.find("// END SOLUTION", begin)) + 1;
+    text.replace(begin, end - begin, change.with + "\n");
   }
   return files;
 }
 
-/// The right rows of grading/solutions, each with the reference's solution of the same tasks. What they did not change is a
-/// stub in both, as it is the reference's.
+/// The right rows of grading/solutions that replace whole parts, each with the reference's solution of the same tasks.
+/// What they did not change is a stub in both, as it is the reference's.
 std::vector<IndependentPair> variants_and_references() {
   std::vector<IndependentPair> pairs;
   const std::string folder = source_dir() + "/grading/solutions";
@@ -211,7 +216,7 @@ TEST_CASE("precision: whole labs that were written independently are not") {
 TEST_CASE("precision: nor are single tasks that were solved in another way, or by another algorithm") {
   const GivenLines given = given_lines(source_dir());
   const Found variants = found_in(variants_and_references(), given);
-  CHECK(variants.pairs > 20);
+  CHECK(variants.pairs > 8);
   CHECK(variants.notable == 0);
   // By their share alone, some would be: a task has few ways to write it, and some variants are small changes.
   CHECK(variants.above_share > 0);
