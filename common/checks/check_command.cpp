@@ -57,6 +57,7 @@ struct CheckOptions {
   std::uint64_t seed = 0;
   int num_shaken = 0;
   std::vector<std::string> names;  ///< of tasks and cases, in the order of the report; none: all
+  bool others = false;             ///< then all that are not named
   std::string json_file, junit_file;
   std::string score_file, figures_file;  ///< of the reference: to compare with, to write
 };
@@ -174,15 +175,17 @@ std::string score_of(const TaskOutcome& task, const FiguresByCase& reference, co
   return score_text(task, at_default ? reference : FiguresByCase());
 }
 
-/// In the order of the names, each once.
-std::vector<Case> chosen_cases(const std::vector<Case>& all, const std::vector<std::string>& names) {
+/// In the order of the names, each once; all in their own order if none is named.
+std::vector<Case> chosen_cases(const std::vector<Case>& all, const CheckOptions& options) {
   std::vector<Case> chosen;
-  for (const std::string& name : names) {
-    for (Case& test_case : named_cases(all, name, "check")) {
+  const auto add = [&](const std::vector<Case>& cases) {
+    for (const Case& test_case : cases) {
       const auto is_same = [&](const Case& other) { return other.name == test_case.name; };
-      if (std::none_of(chosen.begin(), chosen.end(), is_same)) chosen.push_back(std::move(test_case));
+      if (std::none_of(chosen.begin(), chosen.end(), is_same)) chosen.push_back(test_case);
     }
-  }
+  };
+  for (const std::string& name : options.names) add(named_cases(all, name, "check"));
+  if (options.names.empty() || options.others) add(all);
   return chosen;
 }
 
@@ -191,8 +194,7 @@ ExitCode check_tasks(const LabProgram& program, const CheckOptions& options) {
   for (const int size : sizes_of(program, options)) {
     if (program.validate) program.validate(size);
   }
-  const std::vector<Case> all = program.cases();
-  const std::vector<Case> cases = options.names.empty() ? all : chosen_cases(all, options.names);
+  const std::vector<Case> cases = chosen_cases(program.cases(), options);
   for (const std::string& file : {options.json_file, options.junit_file}) {
     if (!file.empty()) AtomicFile{file};  // cannot be written: reported before the run
   }
@@ -233,6 +235,7 @@ void check_command(cli::App& app, const LabProgram& program) {
   options.world = usual_world(program);
   options.seed = program.defaults.seed;
   app.add_argument("[TASK]...", options.names, "tasks, or cases of them; none: all");
+  app.add_flag("--others", options.others, "after these, all that are not named");
   app.add_integer(
       "--nproc", options.num_ranks, {1, 4096},
       fmt::format("ranks to start; without it {}, one after the other", fmt::join(program.sizes.all(), " ")));

@@ -40,9 +40,9 @@ std::vector<PlannedCheck> plan_checks(const CourseTree& tree, const std::vector<
   }
   std::vector<PlannedCheck> plans;
   for (const Rubric& lab : tree.labs()) {
-    PlannedCheck plan{&lab, {}};
+    PlannedCheck plan{&lab, {}, names.empty() || whole.count(&lab) != 0};
     for (const RubricTask& task : lab.tasks) {
-      if (names.empty() || whole.count(&lab) != 0 || tasks.count(task.id) != 0) plan.tasks.push_back(task.id);
+      if (plan.is_whole || tasks.count(task.id) != 0) plan.tasks.push_back(task.id);
     }
     if (!plan.tasks.empty()) plans.push_back(plan);
   }
@@ -129,6 +129,7 @@ int LabChecks::check_program(const PlannedCheck& plan) {
   const std::string results = results_of(lab);
   std::vector<std::string> command = {tree_.root() + "/build/release/bin/" + lab, "check"};
   command.insert(command.end(), plan.tasks.begin(), plan.tasks.end());
+  if (plan.is_whole) command.emplace_back("--others");
   command.insert(command.end(), {"--json", results + ".json"});
   command.insert(command.end(), options_.of_check.begin(), options_.of_check.end());
   if (options_.score) command.insert(command.end(), {"--score", tree_.root() + "/" + lab + "/reference_figures.json"});
@@ -160,6 +161,7 @@ int LabChecks::check(PlannedCheck plan) {
   if (!audit.refused.empty()) {
     note_problem(lab, "the grading would refuse a file: see what the check has printed");
     first = 1;
+    plan.is_whole = false;
     for (const TaskOfLab& task : tasks_of_files(tree_, {audit.refused.begin(), audit.refused.end()}))
       plan.tasks.erase(std::remove(plan.tasks.begin(), plan.tasks.end(), task.task->id), plan.tasks.end());
     fmt::print(stderr, "lab: not checked, since nothing in it would count: {}\n", fmt::join(audit.refused, " "));

@@ -12,6 +12,7 @@ namespace lab {
 struct PlannedCheck {
   const Rubric* lab = nullptr;
   std::vector<std::string> tasks;  ///< their ids, in the order of the rubric: each after those that it needs
+  bool is_whole = false;           ///< then also what the lab checks beyond the rubric's tasks
 };
 
 /// Of tasks and labs, by their names; none: all labs. In the order of the labs.

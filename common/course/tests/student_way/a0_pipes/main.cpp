@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
       json_file = argv[++i];
     else if (std::strcmp(argv[i], "--junit") == 0)
       junit_file = argv[++i];
-    else
+    else if (argv[i][0] != '-')  // --others: there are none
       tasks.insert(argv[i]);
   }
   int first = 0;
