@@ -12,11 +12,6 @@
 namespace lab::a4 {
 namespace {
 
-/// A missing graph, and another shape, show in the results.
-bool can_go_backward(const at::Tensor& out, const at::Tensor& grad_out) {
-  return out.defined() && out.requires_grad() && out.sizes() == grad_out.sizes();
-}
-
 /// The result of a step, which promises that it is detached.
 /// Errors    ResultError: it is not
 at::Tensor detached(const at::Tensor& weight) {
@@ -33,15 +28,6 @@ at::Tensor copied(const at::Tensor& own, const at::Tensor& given) {
   return own;
 }
 
-at::Tensor without_graph(const at::Tensor& tensor) {
-  return tensor.defined() ? tensor.detach() : tensor;
-}
-
-/// The same tensor in the memory of its transpose, as a slice or a gradient may come.
-at::Tensor strided(const at::Tensor& tensor) {
-  return tensor.transpose(0, -1).contiguous().transpose(0, -1);
-}
-
 /// The call of f, the gather, or g. Inputs "input.x", "input.grad_out"; results "out", "x.grad", and "x" and "grad_out"
 /// as they are afterwards. Or "input.first.x", "input.second.x" and so on: called for each, then backward from all. With
 /// the number "strided" none of them is contiguous.
@@ -53,8 +39,8 @@ TaskCall function_call(const std::function<at::Tensor(const at::Tensor& x, Colle
       if (inputs.tensors.count("input." + prefix + "x") == 0) continue;
       at::Tensor x = inputs.tensor("input." + prefix + "x").clone();
       at::Tensor grad_out = inputs.tensor("input." + prefix + "grad_out").clone();
-      leaves[prefix] = (is_strided ? strided(x) : x).requires_grad_();
-      results[prefix + "grad_out"] = is_strided ? strided(grad_out) : grad_out;
+      leaves[prefix] = (is_strided ? with_other_strides(x) : x).requires_grad_();
+      results[prefix + "grad_out"] = is_strided ? with_other_strides(grad_out) : grad_out;
       outs[prefix] = function(leaves[prefix], comm.collectives());
     }
     // Copied when all are there, and before the backward pass: neither may change another's.
@@ -90,7 +76,7 @@ TensorMap layer_results(const CaseInputs& inputs, const std::string& x_name, con
   for (const int times : is_twice ? std::vector<int>{1, 2} : std::vector<int>{1}) {
     const at::Tensor given = inputs.tensor("input." + x_name), x = times == 1 ? given.clone() : times * given;
     // A shard is a slice of columns: not contiguous.
-    leaves.push_back((is_twice && x_name == "x_shard" ? strided(x) : x).requires_grad_());
+    leaves.push_back((is_twice && x_name == "x_shard" ? with_other_strides(x) : x).requires_grad_());
     outs.push_back(layer.forward(leaves.back()));
   }
   const at::Tensor grad_out = inputs.tensor("input.grad_out").clone();

@@ -170,7 +170,7 @@ TensorMap copies_of(TensorMap tensors) {
   return tensors;
 }
 
-/// Errors    ResultError: one of them is no longer what it was before
+/// Errors    ResultError: one of them has changed
 void require_unchanged(const at::Tensor& now, const at::Tensor& before, const std::string& name) {
   constexpr bool kNaNIsNaN = true;
   if (before.defined() && !at::allclose(now, before, 0, 0, kNaNIsNaN))

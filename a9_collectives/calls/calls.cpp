@@ -55,11 +55,6 @@ TensorMap design_call(Communicator& comm, const CaseInputs& inputs) {
           {"ulysses", ulysses_call(comm, inputs).at("out")}};
 }
 
-/// A copy whose strides differ from a new tensor's.
-at::Tensor with_other_strides(const at::Tensor& tensor) {
-  return tensor.transpose(0, -1).clone(at::MemoryFormat::Contiguous).transpose(0, -1);
-}
-
 /// The functions, on one tensor each, "f.x", or on a second one as well, "second.f.x", whose gradient has other
 /// strides; backward from all at the end. Then sum_gradients().
 TensorMap functions_alone(Communicator& comm, const CaseInputs& inputs) {

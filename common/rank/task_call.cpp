@@ -64,4 +64,16 @@ CaseInputs inputs_from_bytes(const std::string& bytes) {
   return inputs;
 }
 
+bool can_go_backward(const at::Tensor& out, const at::Tensor& grad_out) {
+  return out.defined() && out.requires_grad() && out.sizes() == grad_out.sizes();
+}
+
+at::Tensor without_graph(const at::Tensor& tensor) {
+  return tensor.defined() ? tensor.detach() : tensor;
+}
+
+at::Tensor with_other_strides(const at::Tensor& tensor) {
+  return tensor.transpose(0, -1).clone(at::MemoryFormat::Contiguous).transpose(0, -1);
+}
+
 }  // namespace lab

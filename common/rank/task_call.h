@@ -44,6 +44,15 @@ using TaskCall = std::function<TensorMap(Communicator&, const CaseInputs&)>;
 /// Task id -> student function: what a lab's calls() provides.
 using CallTable = std::map<std::string, TaskCall>;
 
+/// Whether `out` takes this gradient. A missing graph, and another shape, show in the results.
+bool can_go_backward(const at::Tensor& out, const at::Tensor& grad_out);
+
+/// Detached; undefined for an undefined one.
+at::Tensor without_graph(const at::Tensor& tensor);
+
+/// A copy in the memory of its transpose, as a slice or a gradient may come.
+at::Tensor with_other_strides(const at::Tensor& tensor);
+
 /// What a call throws if student code returned something that is not what the contract says, such as a view of its
 /// argument; perform_and_keep() adds the task and the case to the message.
 struct ResultError : ContractError {

@@ -21,20 +21,6 @@ bool is_statistic(const std::string& tensor_name) {
 
 namespace {
 
-/// A missing graph, and another shape, show in the results.
-bool can_go_backward(const at::Tensor& out, const at::Tensor& grad_out) {
-  return out.defined() && out.requires_grad() && out.sizes() == grad_out.sizes();
-}
-
-at::Tensor without_graph(const at::Tensor& tensor) {
-  return tensor.defined() ? tensor.detach() : tensor;
-}
-
-/// The same tensor in the memory of its transpose, as a slice or a gradient may come.
-at::Tensor strided(const at::Tensor& tensor) {
-  return tensor.transpose(0, -1).contiguous().transpose(0, -1);
-}
-
 /// Of a task whose function is f, g, or the sum within a region. Inputs "input.x", "input.grad_out"; results "out",
 /// "x.grad", and "x" and "grad_out" as they are afterwards. Or "input.first.x", "input.second.x" and so on: called for
 /// each, then backward from all. With the number "strided" none of them is contiguous.
@@ -46,9 +32,9 @@ TaskCall function_call(at::Tensor (*function)(const at::Tensor& x, Collectives& 
       if (inputs.tensors.count("input." + prefix + "x") == 0) continue;
       const at::Tensor x = inputs.tensor("input." + prefix + "x").clone();
       const at::Tensor grad_out = inputs.tensor("input." + prefix + "grad_out").clone();
-      leaves[prefix] = (is_strided ? strided(x) : x).requires_grad_();
+      leaves[prefix] = (is_strided ? with_other_strides(x) : x).requires_grad_();
       results[prefix + "x"] = leaves[prefix].detach();
-      results[prefix + "grad_out"] = is_strided ? strided(grad_out) : grad_out;
+      results[prefix + "grad_out"] = is_strided ? with_other_strides(grad_out) : grad_out;
       outs[prefix] = function(leaves[prefix], comm.collectives());
     }
     // Copied when all are there, and before the backward pass: neither may change another's.

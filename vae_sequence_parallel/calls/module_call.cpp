@@ -49,7 +49,7 @@ TensorMap backward(const ShardFunction& module, WidthShard x, const at::Tensor& 
   const at::Tensor leaf = x.columns.requires_grad_();
   const WidthShard out = module(std::move(x));
   TensorMap results = outcome_of(out);
-  // Cloned: an output that its own graph keeps for ever is no result.
+  // A clone: what keeps the output's own memory after the call is a leak, not a result.
   results["out"] = results["out"].clone();
   // Another shape, or a missing graph, shows in the results.
   if (out.columns.requires_grad() && out.columns.sizes() == grad_out.sizes()) out.columns.backward(grad_out);

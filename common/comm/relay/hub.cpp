@@ -323,7 +323,7 @@ void RelayWorld::Hub::send(int rank, RelayFrame answer, const std::string& paylo
 
 void RelayWorld::Hub::write_to(int rank) {
   Member& member = at(rank);
-  // A rank that does not read keeps nobody waiting: the rest is sent when its socket takes it.
+  // A rank that does not read must not block the relay: the rest is sent when its socket takes it.
   while (member.num_written < member.outgoing.size()) {
     const ssize_t sent = ::send(member.relay_end.get(), member.outgoing.data() + member.num_written,
                                 member.outgoing.size() - member.num_written, MSG_DONTWAIT | MSG_NOSIGNAL);
