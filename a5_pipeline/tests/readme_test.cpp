@@ -2,18 +2,18 @@
 #include <fmt/ranges.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <sstream>
 #include <variant>
 
 #include "a5_pipeline/cases/cases.h"
 #include "a5_pipeline/commands/main_comparison.h"
 #include "common/api/errors.h"
+#include "common/base/files.h"
 #include "common/pipeline/generators.h"
 #include "common/pipeline/timeline.h"
 #include "common/testing/test.h"
 
-// The README quotes the program's output exactly.
+// The README and schedules.md quote the program's output exactly.
 namespace lab::a5 {
 namespace {
 
@@ -23,10 +23,8 @@ const std::string& readme() {
   static const std::string text = [] {
     const char* source_dir = std::getenv("LAB_SOURCE_DIR");
     REQUIRE_MESSAGE(source_dir != nullptr, "LAB_SOURCE_DIR: where the sources are");
-    std::ifstream file(std::string(source_dir) + "/a5_pipeline/README.md");
-    std::ostringstream whole;
-    whole << file.rdbuf();
-    return whole.str();
+    const std::string lab = std::string(source_dir) + "/a5_pipeline";
+    return read_file(lab + "/README.md") + read_file(lab + "/schedules.md");
   }();
   return text;
 }
@@ -36,7 +34,7 @@ void check_quoted(const std::string& text) {
   CHECK(readme().find(text) != std::string::npos);
 }
 
-ScheduleOptions options_of(const std::string& kind, int num_ranks, int num_micro_batches, int num_chunks) {
+ScheduleOptions make_options(const std::string& kind, int num_ranks, int num_micro_batches, int num_chunks) {
   ScheduleOptions options;
   options.kind = kind;
   options.num_ranks = num_ranks;
@@ -45,7 +43,7 @@ ScheduleOptions options_of(const std::string& kind, int num_ranks, int num_micro
   return options;
 }
 
-pipeline::Timeline timeline_of(const pipeline::Schedule& schedule, double unit_seconds, double message_seconds = 0) {
+pipeline::Timeline plan_timeline(const pipeline::Schedule& schedule, double unit_seconds, double message_seconds = 0) {
   pipeline::Costs costs = even_costs(schedule, unit_seconds, unit_seconds, unit_seconds);
   costs.latency_seconds = message_seconds;
   costs.message_bytes = 64 << 10;
@@ -53,7 +51,7 @@ pipeline::Timeline timeline_of(const pipeline::Schedule& schedule, double unit_s
 }
 
 double makespan(const std::string& kind, int num_ranks, int num_micro_batches, int num_chunks = 1) {
-  return timeline_of(make_schedule(options_of(kind, num_ranks, num_micro_batches, num_chunks)), 1).makespan_seconds;
+  return plan_timeline(make_schedule(make_options(kind, num_ranks, num_micro_batches, num_chunks)), 1).makespan_seconds;
 }
 
 TEST_CASE("the number of True lines for each number of ranks") {
@@ -63,7 +61,7 @@ TEST_CASE("the number of True lines for each number of ranks") {
   std::vector<std::string> cells;
   for (const int num_ranks : {1, 2, 3, 4, 5, 8}) {
     int num_matches = 0;
-    for (const auto& lines : expectation_of(steps, num_ranks).per_rank) {
+    for (const auto& lines : make_expectation(steps, num_ranks).per_rank) {
       for (const log::ExpectedLine& line : lines) num_matches += std::holds_alternative<log::ExpectedMatch>(line);
     }
     cells.push_back(fmt::format("{}", num_matches));
@@ -92,8 +90,8 @@ TEST_CASE("the table of makespans") {
 TEST_CASE("the printed timelines") {
   for (const std::string& kind : pipeline::schedule_kinds()) {
     const bool is_interleaved = kind == "interleaved";
-    const pipeline::Schedule schedule = make_schedule(options_of(kind, 4, 8, is_interleaved ? 2 : 1));
-    const pipeline::Timeline timeline = timeline_of(schedule, 1e-3);
+    const pipeline::Schedule schedule = make_schedule(make_options(kind, 4, 8, is_interleaved ? 2 : 1));
+    const pipeline::Timeline timeline = plan_timeline(schedule, 1e-3);
     std::istringstream lines(pipeline::timeline_text(schedule, timeline, is_interleaved ? 180 : 110) +
                              pipeline::timeline_summary(schedule, timeline, "s"));
     std::string quoted = fmt::format("    {}, 4 ranks, 8 micro-batches\n", kind);
@@ -103,12 +101,12 @@ TEST_CASE("the printed timelines") {
 }
 
 TEST_CASE("the deadlock of the naive 1F1B") {
-  ScheduleOptions options = options_of("1f1b", 4, 8, 1);
+  ScheduleOptions options = make_options("1f1b", 4, 8, 1);
   options.waiting = pipeline::Waiting::kBlocking;
   const pipeline::Schedule schedule = make_schedule(options);
   std::string message = "none";
   try {
-    timeline_of(schedule, 1);
+    plan_timeline(schedule, 1);
   } catch (const DeadlockError& error) {
     message = error.what();
   }
@@ -118,9 +116,9 @@ TEST_CASE("the deadlock of the naive 1F1B") {
 TEST_CASE("what messages cost on paper") {
   std::vector<std::string> cells;
   for (const char* kind : {"afab", "1f1b", "interleaved", "zb-h1"}) {
-    const pipeline::Schedule schedule = make_schedule(options_of(kind, 4, 8, kind[0] == 'i' ? 2 : 1));
+    const pipeline::Schedule schedule = make_schedule(make_options(kind, 4, 8, kind[0] == 'i' ? 2 : 1));
     const double message_seconds = 10e-6 + 65536 / 0.1e9;
-    cells.push_back(fmt::format("{:.4g} ms", 1e3 * timeline_of(schedule, 1e-3, message_seconds).makespan_seconds));
+    cells.push_back(fmt::format("{:.4g} ms", 1e3 * plan_timeline(schedule, 1e-3, message_seconds).makespan_seconds));
   }
   check_quoted(fmt::format("| cost model | {} |\n", fmt::join(cells, " | ")));
 }
