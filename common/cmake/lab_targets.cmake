@@ -1,6 +1,6 @@
 # The four kinds of target in this project. Each takes SOURCES (names, or patterns with `*`, without those that EXCEPT
 # names) and LINK; PCH names the precompiled header it shares: aten (default), student (what student code may see, with
-# forbidden names poisoned) or plain (no tensors).
+# forbidden names poisoned) or plain (no tensors, not optimized). Tests and *_commands share unoptimized in place of aten.
 
 # lab_precompiled_header(name HEADERS ... [LINK ...]): belongs to a small target that others reuse, so it is made once
 # per build folder.
@@ -13,6 +13,9 @@ function(lab_precompiled_header name)
   target_precompile_headers(lab_pch_${name} PRIVATE ${ARG_HEADERS})
   # Units with line tables can only use a precompiled header that has them, too; the others can use either.
   target_compile_options(lab_pch_${name} PRIVATE ${LAB_LINE_TABLES})
+  if(name MATCHES "^(unoptimized|plain)$")
+    target_compile_options(lab_pch_${name} PRIVATE ${LAB_UNOPTIMIZED})
+  endif()
   if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
     # Else one that ccache keeps is of no use to a fresh checkout, whose headers are younger.
     target_compile_options(lab_pch_${name} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
@@ -60,8 +63,14 @@ function(lab_configure_target target)
   if(NOT ARG_PCH STREQUAL plain)
     target_link_libraries(${target} PUBLIC lab::torch)
   endif()
-  if(TARGET lab_pch_${ARG_PCH})
+  if(ARG_PCH STREQUAL aten AND target MATCHES "_(tests|commands)$")
+    set(ARG_PCH unoptimized)
+  endif()
+  if(TARGET lab_pch_${ARG_PCH} AND NOT is_prebuilt)
     target_precompile_headers(${target} REUSE_FROM lab_pch_${ARG_PCH})
+  endif()
+  if(ARG_PCH MATCHES "^(unoptimized|plain)$")
+    target_compile_options(${target} PRIVATE ${LAB_UNOPTIMIZED})
   endif()
   target_link_libraries(${target} PUBLIC lab::fmt)
   if(target MATCHES "_student$")
@@ -92,7 +101,9 @@ function(lab_library name)
   cmake_parse_arguments(ARG "" "PCH" "SOURCES;EXCEPT;LINK" ${ARGN})
   lab_find_sources()
   lab_return_if_left_out(${ARG_SOURCES})
+  lab_take_prebuilt()
   add_library(${name} STATIC ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
   lab_configure_target(${name} PCH ${ARG_PCH} LINK ${ARG_LINK})
 endfunction()
 
@@ -108,13 +119,14 @@ endfunction()
 function(lab_program name)
   cmake_parse_arguments(ARG "APART;JUDGED" "PCH" "SOURCES;LINK" ${ARGN})
   lab_return_if_left_out(${ARG_SOURCES})
+  lab_take_prebuilt()
   if(ARG_APART)
     add_executable(${name} EXCLUDE_FROM_ALL ${ARG_SOURCES})
   else()
     add_executable(${name} ${ARG_SOURCES})
     add_dependencies(programs ${name})
   endif()
-  set_target_properties(${name} PROPERTIES LAB_JUDGED ${ARG_JUDGED})
+  set_target_properties(${name} PROPERTIES LAB_JUDGED ${ARG_JUDGED} LINKER_LANGUAGE CXX)
   lab_configure_target(${name} PCH ${ARG_PCH} LINK ${ARG_LINK})
 endfunction()
 
@@ -202,6 +214,7 @@ add_custom_target(programs)
 add_custom_target(tests)
 if(NOT LAB_ONLY_CHECK_LOG)
   lab_precompiled_header(aten HEADERS <ATen/ATen.h> LINK lab::torch)
+  lab_precompiled_header(unoptimized HEADERS <ATen/ATen.h> LINK lab::torch)
   lab_precompiled_header(student HEADERS "${PROJECT_SOURCE_DIR}/common/pch/student.h" LINK lab::torch)
   # Not where missing includes must be detected.
   if(CMAKE_UNITY_BUILD)

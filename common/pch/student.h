@@ -25,4 +25,4 @@
 #include <immintrin.h>
 #endif
 
-#pragma GCC poison c10d gloo endpoint_of asm __asm __asm__
+#pragma GCC poison c10d gloo get_endpoint asm __asm __asm__

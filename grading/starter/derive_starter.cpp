@@ -41,7 +41,7 @@ std::string row_of_lab(const std::vector<std::string>& readme, const std::string
   throw UsageError(fmt::format("README.md: expected a row of the table of labs that begins '{}'", beginning));
 }
 
-std::string section_of(const std::vector<std::string>& readme, const std::string& title) {
+std::string find_section(const std::vector<std::string>& readme, const std::string& title) {
   std::string section;
   for (const std::string& line : readme) {
     if (!section.empty() && begins_with(line, "## ")) return section;
@@ -60,14 +60,14 @@ std::string section_of(const std::vector<std::string>& readme, const std::string
 ///
 /// Errors    UsageError: a row or section that the suite's README does not have
 std::string starter_readme(const std::string& source, const std::vector<std::string>& labs) {
-  const std::vector<std::string> readme = lines_of(read_file(source + "/README.md"));
+  const std::vector<std::string> readme = list_lines(read_file(source + "/README.md"));
   const std::string section_word = "{{section ";
   std::string text;
-  for (const std::string& line : lines_of(read_file(source + "/grading/starter/README.starter.md"))) {
+  for (const std::string& line : list_lines(read_file(source + "/grading/starter/README.starter.md"))) {
     if (line == "{{labs}}\n") {
       for (const std::string& lab : labs) text += row_of_lab(readme, lab);
     } else if (begins_with(line, section_word)) {
-      text += section_of(readme, line.substr(section_word.size(), line.find("}}") - section_word.size()));
+      text += find_section(readme, line.substr(section_word.size(), line.find("}}") - section_word.size()));
     } else {
       text += line;
     }
@@ -79,7 +79,7 @@ std::string starter_readme(const std::string& source, const std::vector<std::str
         return std::make_pair(a.bonus, -a.marks) > std::make_pair(b.bonus, -b.marks);
       });
   replace_all(text, "{{task of ranks}}", most->id);
-  replace_all(text, "{{lab}}", short_name_of(first_lab.lab));
+  replace_all(text, "{{lab}}", shorten_name(first_lab.lab));
   while (text.size() > 1 && text.compare(text.size() - 2, 2, "\n\n") == 0) text.pop_back();
   return text;
 }
@@ -101,7 +101,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kCiFiles 
      {".gitlab-ci.yml", "grading/starter/ci/gitlab-ci.yml"}}};
 
 /// What students hand in in addition to their code: running a lab may have left it in the lab's folder.
-std::set<std::string> results_of(const std::string& source, const std::string& lab) {
+std::set<std::string> collect_results(const std::string& source, const std::string& lab) {
   const Rubric rubric = load_rubric(source + "/" + lab + "/rubric.toml");
   std::set<std::string> results(rubric.hand_in.answers.begin(), rubric.hand_in.answers.end());
   for (const RubricManual& manual : rubric.manuals) results.insert(manual.also.begin(), manual.also.end());
@@ -111,7 +111,7 @@ std::set<std::string> results_of(const std::string& source, const std::string& l
 /// The files of a lab's folder but what only the judge compiles, and results.
 void add_lab(const std::string& source, const std::string& lab, const NeededSources& needed,
              std::vector<std::string>& paths) {
-  const std::set<std::string> results = results_of(source, lab);
+  const std::set<std::string> results = collect_results(source, lab);
   const fs::path top = fs::path(source) / lab;
   for (auto entry = fs::recursive_directory_iterator(top); entry != fs::recursive_directory_iterator(); ++entry) {
     if (entry->is_directory()) {
@@ -163,7 +163,7 @@ std::vector<std::string> labs_of_source(const std::string& source) {
   const CourseTree tree = CourseTree::load(source);
   std::vector<std::string> labs;
   for (const Rubric& lab : tree.labs()) {
-    require_sections(lab, read_file(tree.folder_of(lab) + "/README.md"));
+    require_sections(lab, read_file(tree.get_folder(lab) + "/README.md"));
     labs.push_back(lab.lab);
   }
   return labs;

@@ -9,6 +9,7 @@
 #include "common/cli/guarded_main.h"
 #include "common/course/starter/starter_update.h"
 #include "grading/starter/derive_starter.h"
+#include "grading/starter/prebuilt.h"
 
 // The program behind `lab starter DIR`: makes the students' tree, or updates one.
 namespace lab::grading {
@@ -30,8 +31,12 @@ ExitCode run(int argc, char** argv) {
       "labstarter",
       "Makes the students' tree of all labs, or of some; an existing one is updated, and student work is kept.");
   std::string folder, source = ".", names;
+  bool is_prebuilt = false;
   app.add_argument("DIR", folder, "folder to make or update");
   app.add_text("--labs", names, "LABS", "such as a4,a9; default: those of the existing starter, or all");
+  app.add_flag("--prebuilt", is_prebuilt,
+               "also compile the provided code here: a machine with this distribution, compiler and LibTorch then "
+               "compiles student files only");
   app.add_text("--source", source, "DIR", "the suite's source tree");
   if (const auto done = app.parse(argc, argv)) return *done;
 
@@ -39,7 +44,9 @@ ExitCode run(int argc, char** argv) {
   refuse_inside_sources(folder, source, known);
   std::vector<std::string> labs = app.given("--labs") ? chosen_labs(names, source) : labs_of_starter(folder, known);
   if (labs.empty()) labs = known;
-  fmt::print("{}", to_text(update_starter(derive_starter(source, labs), folder), folder));
+  StarterTree tree = derive_starter(source, labs);
+  if (is_prebuilt) tree.merge(compile_provided_code(tree));
+  fmt::print("{}", to_text(update_starter(tree, folder), folder));
   return ExitCode::kAllMatch;
 }
 

@@ -43,12 +43,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::set<std::string> words_of(const std::string& text) {
+std::set<std::string> describe_update(const std::string& text) {
   std::istringstream words(text);
   return {std::istream_iterator<std::string>(words), {}};
 }
 
-std::string folder_of(const std::string& path) {
+std::string get_folder(const std::string& path) {
   return fs::path(path).parent_path().string();
 }
 
@@ -97,14 +97,14 @@ void add_files(const std::string& source, const std::string& folder, const Neede
 
 BuildTargets read_build_targets(const std::string& file) {
   BuildTargets targets;
-  for (const std::string& line : lines_of(read_file(file))) {
+  for (const std::string& line : list_lines(read_file(file))) {
     std::istringstream columns(line);
     std::string name, links, sources;
     if (!std::getline(columns, name, '\t') || !std::getline(columns, links, '\t') || !std::getline(columns, sources))
       throw UsageError(fmt::format("{}: expected lines of a target, what it is linked with and its sources, got '{}'",
                                    file, line.substr(0, line.find('\n'))));
-    targets[name].links.merge(words_of(links));
-    targets[name].sources.merge(words_of(sources));
+    targets[name].links.merge(describe_update(links));
+    targets[name].sources.merge(describe_update(sources));
   }
   return targets;
 }
@@ -117,12 +117,12 @@ NeededSources::NeededSources(const BuildTargets& targets, const std::vector<std:
   const std::set<std::string> linked = linked_with(targets, programs);
   std::set<std::string> needed;
   for (const auto& [name, target] : targets) {
-    for (const std::string& path : target.sources) compiled_folders_.insert(folder_of(path));
+    for (const std::string& path : target.sources) compiled_folders_.insert(get_folder(path));
     (linked.count(name) > 0 ? needed : others_).insert(target.sources.begin(), target.sources.end());
   }
   for (const std::string& path : needed) {
     others_.erase(path);
-    needed_folders_.insert(folder_of(path));
+    needed_folders_.insert(get_folder(path));
   }
 }
 

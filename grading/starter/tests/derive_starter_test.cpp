@@ -9,7 +9,7 @@
 #include "common/course/rubric/rubric.h"
 #include "common/course/rubric/rubric_check.h"
 #include "common/course/starter/markers.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
 #include "grading/starter/tests/source_tree.h"
@@ -59,7 +59,7 @@ TEST_CASE("the file or folder of each task has its TODO in the starter") {
       CAPTURE(task.id);
       std::string text;
       for (const auto& [path, file] : tree) {
-        if (is_below_one_of(path, {lab + "/" + task.file})) text += file.bytes;
+        if (is_below_any(path, {lab + "/" + task.file})) text += file.bytes;
       }
       CHECK(has(text, "TODO("));
       CHECK(has(text, "not_implemented(\""));
@@ -86,7 +86,7 @@ TEST_CASE("the same source gives the same starter") {
 TEST_CASE("a starter of some labs has these labs only, and says so in its README") {
   const std::vector<std::string> labs = chosen_labs("a9,a4", source_dir());
   REQUIRE(labs == std::vector<std::string>{"a4_data_tensor", "a9_collectives"});
-  const StarterTree tree = starter_of(labs);
+  const StarterTree tree = derive_from(labs);
   for (const auto& [path, file] : tree) {
     CAPTURE(path);
     const std::string part = path.substr(0, path.find('/'));
@@ -101,12 +101,12 @@ TEST_CASE("a starter of some labs has these labs only, and says so in its README
 }
 
 TEST_CASE("a starter of one lab has what its program is linked with, and nothing of the judge's or of benchmarks") {
-  const StarterTree a4 = starter_of({"a4_data_tensor"});
+  const StarterTree a4 = derive_from({"a4_data_tensor"});
   CHECK(a4.count("common/comm/collectives.cpp") == 1);
   CHECK(a4.count("common/comm/sim/missing.cpp") == 1);  // where there is no SimGrid
   CHECK(a4.count("common/page/pages/style.css") == 1);
   CHECK(a4.count("common/course/hand_in/hand_in_commands.cpp") == 1);  // ./lab submit
-  const StarterTree a5 = starter_of({"a5_pipeline"}), vae = starter_of({"vae_sequence_parallel"});
+  const StarterTree a5 = derive_from({"a5_pipeline"}), vae = derive_from({"vae_sequence_parallel"});
   CHECK(a5.count("common/pipeline/timeline.cpp") + a5.count("common/pipeline/timeline.h") == 2);
   CHECK(vae.count("common/tensor/files/picture.cpp") + vae.count("common/tensor/files/picture.h") == 2);
   CHECK(a4.count("common/api/collectives.h") + vae.count("common/api/peak_memory.h") == 2);
@@ -125,7 +125,7 @@ TEST_CASE("a starter of one lab has what its program is linked with, and nothing
 
 TEST_CASE("labs are named by folder or by short name; another name is refused with the nearest") {
   const auto message = [](const std::string& names) {
-    return testing::message_of([&] { chosen_labs(names, source_dir()); });
+    return testing::get_message([&] { chosen_labs(names, source_dir()); });
   };
   CHECK(chosen_labs("optC,optC_model_parallel", source_dir()) == std::vector<std::string>{"optC_model_parallel"});
   CHECK(message("a4,a9_colectives") == "unknown lab 'a9_colectives'; did you mean 'a9_collectives'?");
@@ -164,7 +164,7 @@ TEST_CASE("results of the author's own runs are left out") {
 TEST_CASE("markers that are wrong are named with their file") {
   const CopiedSource source("a4_data_tensor");
   testing::write_bytes(source.root + "a4_data_tensor/student/row_parallel.cpp", "int x;\n// END SOLUTION a4.x\n");
-  CHECK(testing::message_of([&] { derive_starter(source.root, {"a4_data_tensor"}); }) ==
+  CHECK(testing::get_message([&] { derive_starter(source.root, {"a4_data_tensor"}); }) ==
         "a4_data_tensor/student/row_parallel.cpp: solution markers, line 2: END SOLUTION without a beginning");
 }
 
@@ -175,7 +175,7 @@ TEST_CASE("a README that has lost a row or a section is refused") {
     std::string changed = readme;
     changed.replace(changed.find(part), part.size(), "x");
     testing::write_bytes(source.root + "README.md", changed);
-    return testing::message_of([&] { derive_starter(source.root, {"a4_data_tensor"}); });
+    return testing::get_message([&] { derive_starter(source.root, {"a4_data_tensor"}); });
   };
   CHECK(message_without("| [a4_data_tensor]") ==
         "README.md: expected a row of the table of labs that begins '| [a4_data_tensor](a4_data_tensor/README.md) |'");

@@ -61,7 +61,7 @@ TEST_CASE("no line of a solution is in the starter") {
   CHECK(solved.size() > 500);
   for (const auto& [path, file] : starter) {
     CAPTURE(path);
-    for (const std::string& line : lines_of(file.bytes)) {
+    for (const std::string& line : list_lines(file.bytes)) {
       const std::string text(trimmed(line));
       if (solved.count(text) > 0 && provided.count(text) == 0) FAIL_CHECK(text);
     }
@@ -151,7 +151,7 @@ TEST_CASE("no line of a reference answer is in the starter's texts, but those of
       if (entry.path().extension() != ".md" || name == "README") continue;
       ++num_answers;
       const std::string& frame = starter.at(lab + "/" + name + ".template.md").bytes;
-      for (const std::string& whole_line : lines_of(read_file(entry.path().string()))) {
+      for (const std::string& whole_line : list_lines(read_file(entry.path().string()))) {
         const std::string line(trimmed(whole_line));
         if (!is_telling(line) || is_frame(line) || has(frame, line)) continue;
         CAPTURE(line);
@@ -168,7 +168,7 @@ TEST_CASE("no line of a reference answer is in the starter's texts, but those of
 using Row = std::vector<double>;
 
 /// The numbers of a text, of `1,017` one; not those of names such as conv2d.
-Row numbers_of(std::string_view text) {
+Row read_numbers(std::string_view text) {
   Row numbers;
   for (std::size_t i = 0; i < text.size();) {
     const bool in_word = i > 0 && (std::isalnum(static_cast<unsigned char>(text[i - 1])) != 0 || text[i - 1] == '_');
@@ -193,8 +193,8 @@ bool is_telling(const Row& row) {
 }
 
 bool has_row(std::string_view text, const Row& row) {
-  for (const std::string& line : lines_of(text)) {
-    const Row numbers = numbers_of(line);
+  for (const std::string& line : list_lines(text)) {
+    const Row numbers = read_numbers(line);
     if (std::search(numbers.begin(), numbers.end(), row.begin(), row.end()) != numbers.end()) return true;
   }
   return false;
@@ -203,7 +203,7 @@ bool has_row(std::string_view text, const Row& row) {
 /// The rows of an answer's tables, and their cells.
 std::vector<std::string> rows_and_cells(const std::string& answer) {
   std::vector<std::string> found;
-  for (const std::string& line : lines_of(answer)) {
+  for (const std::string& line : list_lines(answer)) {
     const std::string_view row = trimmed(line);
     if (row.empty() || row[0] != '|') continue;
     found.emplace_back(row);
@@ -239,7 +239,7 @@ bool is_public(const std::string& path, const Row& row) {
   return std::any_of(public_rows().begin(), public_rows().end(), allowed);
 }
 
-std::map<std::string, std::string> answers_of(const std::string& lab) {
+std::map<std::string, std::string> read_answers(const std::string& lab) {
   std::map<std::string, std::string> answers;
   for (const auto& entry : fs::directory_iterator(source_dir() + "/" + lab + "/answers")) {
     if (entry.path().filename() != "README.md") answers[entry.path().filename()] = read_file(entry.path().string());
@@ -254,7 +254,7 @@ bool is_read_for(const std::string& path, const std::string& lab) {
 }
 
 TEST_CASE("the numbers of a text are those that it shows") {
-  CHECK(numbers_of("| 3 | [0.0, 10.0], 1,017 conv2d x_4 |") == Row{3, 0, 10, 1017});
+  CHECK(read_numbers("| 3 | [0.0, 10.0], 1,017 conv2d x_4 |") == Row{3, 0, 10, 1017});
   CHECK(has_row("every rank gets [0, 10, 1, 11, 2, 12]", {0, 10, 1, 11, 2, 12}));
   CHECK_FALSE(has_row("every rank gets [0, 10, 1]\n[11, 2, 12]", {0, 10, 1, 11, 2, 12}));
 }
@@ -263,11 +263,11 @@ TEST_CASE("no row of numbers of a reference answer is in its lab's texts") {
   const StarterTree starter = starter_of_all_labs();
   std::size_t num_rows = 0;
   for (const std::string& lab : labs_of_source(source_dir())) {
-    for (const auto& [name, answer] : answers_of(lab)) {
+    for (const auto& [name, answer] : read_answers(lab)) {
       if (fs::path(name).extension() != ".md") continue;
       const std::string frame = starter.at(lab + "/" + fs::path(name).stem().string() + ".template.md").bytes;
       for (const std::string& text : rows_and_cells(answer)) {
-        const Row row = numbers_of(text);
+        const Row row = read_numbers(text);
         if (!is_telling(row) || has_row(frame, row)) continue;
         ++num_rows;
         CAPTURE(text);
@@ -286,22 +286,22 @@ TEST_CASE("no example of a header ends with the value that a written question as
   std::size_t num_examples = 0;
   for (const std::string& lab : labs_of_source(source_dir())) {
     std::set<Row> asked;
-    for (const auto& [name, answer] : answers_of(lab)) {
+    for (const auto& [name, answer] : read_answers(lab)) {
       if (fs::path(name).extension() != ".md") continue;
       for (const std::string& text : rows_and_cells(answer)) {
         const bool is_value = text.find_first_not_of("0123456789., []") == std::string::npos;
-        if (is_value && !numbers_of(text).empty()) asked.insert(numbers_of(text));
+        if (is_value && !read_numbers(text).empty()) asked.insert(read_numbers(text));
       }
     }
     for (const auto& [path, file] : starter) {
       if (!is_read_for(path, lab) || fs::path(path).extension() != ".h") continue;
-      for (const std::string& line : lines_of(file.bytes)) {
+      for (const std::string& line : list_lines(file.bytes)) {
         const std::size_t result = line.rfind(": ");
         if (!has(line, "/// Example") || result == std::string::npos) continue;
         ++num_examples;
         CAPTURE(path);
         CAPTURE(line);
-        CHECK(asked.count(numbers_of(std::string_view(line).substr(result))) == 0);
+        CHECK(asked.count(read_numbers(std::string_view(line).substr(result))) == 0);
       }
     }
   }
@@ -312,7 +312,7 @@ TEST_CASE("no picture of a reference answer is in the starter") {
   const StarterTree starter = starter_of_all_labs();
   std::size_t num_pictures = 0;
   for (const std::string& lab : labs_of_source(source_dir())) {
-    for (const auto& [name, answer] : answers_of(lab)) {
+    for (const auto& [name, answer] : read_answers(lab)) {
       if (fs::path(name).extension() == ".md") continue;
       ++num_pictures;
       CAPTURE(name);

@@ -22,14 +22,14 @@ bool is_there(const StarterTree& tree, const std::string& path) {
 }
 
 /// What is included; of a header that the build makes of a folder (lab_embed), that folder.
-std::string source_of(const std::string& included) {
+std::string find_source(const std::string& included) {
   const std::string made = "embedded/", ending = ".h";
   if (included.compare(0, made.size(), made) != 0) return included;
   return included.substr(made.size(), included.size() - made.size() - ending.size());
 }
 
 /// Anchors as Markdown viewers derive them from headings: "Exit codes" -> "exit-codes".
-std::string anchor_of(const std::string& heading) {
+std::string make_anchor(const std::string& heading) {
   std::string anchor;
   for (const char c : heading) {
     if (c == ' ') anchor += '-';
@@ -40,12 +40,12 @@ std::string anchor_of(const std::string& heading) {
   return anchor;
 }
 
-std::set<std::string> anchors_of(const std::string& markdown) {
+std::set<std::string> list_anchors(const std::string& markdown) {
   std::set<std::string> anchors;
-  for (const std::string& line : lines_of(markdown)) {
+  for (const std::string& line : list_lines(markdown)) {
     const std::size_t level = line.find_first_not_of('#');
     if (level > 0 && level != std::string::npos && line[level] == ' ')
-      anchors.insert(anchor_of(std::string(trimmed(line.substr(level)))));
+      anchors.insert(make_anchor(std::string(trimmed(line.substr(level)))));
   }
   return anchors;
 }
@@ -56,9 +56,9 @@ void check_headers(const StarterTree& tree) {
     const std::string kind = fs::path(path).extension().string();
     if (kind != ".cpp" && kind != ".h") continue;
     CAPTURE(path);
-    for (const std::string& line : lines_of(file.bytes)) {
+    for (const std::string& line : list_lines(file.bytes)) {
       std::smatch found;
-      if (std::regex_search(line, found, include)) CHECK_MESSAGE(is_there(tree, source_of(found[1])), found[1].str());
+      if (std::regex_search(line, found, include)) CHECK_MESSAGE(is_there(tree, find_source(found[1])), found[1].str());
     }
   }
 }
@@ -71,7 +71,7 @@ std::vector<std::vector<std::string>> choices_of_labs() {
 }
 
 TEST_CASE("every header of ours that a file includes is in the starter") {
-  for (const std::vector<std::string>& labs : choices_of_labs()) check_headers(starter_of(labs));
+  for (const std::vector<std::string>& labs : choices_of_labs()) check_headers(derive_from(labs));
 }
 
 /// Checks the links of the tree's texts, and returns how many there are.
@@ -94,14 +94,14 @@ std::size_t check_links(const StarterTree& tree) {
       const std::string there = full.filename().empty() ? full.parent_path().string() : full.string();
       ++num_links;
       REQUIRE(is_there(tree, there));
-      if (!anchor.empty()) CHECK(anchors_of(tree.at(there).bytes).count(anchor) == 1);
+      if (!anchor.empty()) CHECK(list_anchors(tree.at(there).bytes).count(anchor) == 1);
     }
   }
   return num_links;
 }
 
 TEST_CASE("every link of a text leads to a file, and to a heading of it, that the starter has") {
-  for (const std::vector<std::string>& labs : choices_of_labs()) CHECK(check_links(starter_of(labs)) >= 5);
+  for (const std::vector<std::string>& labs : choices_of_labs()) CHECK(check_links(derive_from(labs)) >= 5);
 }
 
 /// The suite's own files: of texts what they say, of others their names.
@@ -133,7 +133,7 @@ TEST_CASE("every source that a CMakeLists names, but those of tests, is in the s
   for (const auto& [path, file] : tree) {
     if (fs::path(path).filename() != "CMakeLists.txt" || path == "CMakeLists.txt") continue;
     CAPTURE(path);
-    for (const std::string& line : lines_of(file.bytes)) {
+    for (const std::string& line : list_lines(file.bytes)) {
       std::smatch found;
       // "SOURCES cases/*.cpp EXCEPT ...": each file that the whole tree has there.
       const std::size_t except = std::min(line.find("EXCEPT"), line.size());

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
 
@@ -67,11 +67,11 @@ TEST_CASE("needed files: of the targets that a program is linked with, and the h
 
 TEST_CASE("needed files: a program that the build does not have, and a list that is none, are refused") {
   const Tree tree;
-  CHECK(testing::message_of([&] {
+  CHECK(testing::get_message([&] {
           tree.needed({"lab", "b1_total"});
         }) == "the build has no program 'b1_total'; hint: ./lab build");
   tree.write("other.txt", "base\tlab::fmt\n");
-  CHECK(testing::message_of([&] { read_build_targets(tree.root + "other.txt"); }) ==
+  CHECK(testing::get_message([&] { read_build_targets(tree.root + "other.txt"); }) ==
         tree.root +
             "other.txt: expected lines of a target, what it is linked with and its sources, got 'base\tlab::fmt'");
 }

@@ -17,12 +17,12 @@ inline std::string source_dir() {
   return folder;
 }
 
-inline StarterTree starter_of(const std::vector<std::string>& labs) {
+inline StarterTree derive_from(const std::vector<std::string>& labs) {
   return derive_starter(source_dir(), labs);
 }
 
 inline StarterTree starter_of_all_labs() {
-  return starter_of(labs_of_source(source_dir()));
+  return derive_from(labs_of_source(source_dir()));
 }
 
 inline std::string_view trimmed(std::string_view line) {

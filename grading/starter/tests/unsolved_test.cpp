@@ -73,7 +73,7 @@ class UnsolvedLab {
   std::set<std::string> may_stop_at(const std::string& task) const {
     std::set<std::string> tasks = {task};
     for (const RubricTask& other : rubric_.tasks) {
-      const std::vector<std::string> dependents = rubric_.dependents_of(other.id);
+      const std::vector<std::string> dependents = rubric_.find_dependents(other.id);
       if (std::find(dependents.begin(), dependents.end(), task) != dependents.end()) tasks.insert(other.id);
     }
     return tasks;

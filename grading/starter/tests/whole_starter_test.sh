@@ -8,7 +8,9 @@ source "$here/../../../common/testing/program_checks.sh"
 source "$here/../../../common/testing/bare_root.sh"
 source_tree=${LAB_SOURCE_DIR:?where the sources are}
 starter=$scratch/starter
-run "$bin/labstarter" "$starter" --labs a4,a5,optC --source "$source_tree"
+prebuilt=--prebuilt
+[[ ${1:-} != --bare-root ]] || prebuilt=
+run "$bin/labstarter" "$starter" --labs a4,a5,optC --source "$source_tree" $prebuilt
 verdict "$code" "a starter of three labs"
 if [[ ${1:-} == --bare-root ]]; then
   make_bare_root || exit 77
@@ -58,5 +60,14 @@ prints test_begun 3 test "with one lab solved, one half done, one untouched"
 prints demo_begun 0 demo "with one lab solved, one half done, one untouched"
 if command -v gnuplot >/dev/null && command -v rsvg-convert >/dev/null; then
   verdict "$(ls "$starter"/out/{learning_curve,step_1f1b,step_one_by_one}.png >/dev/null; echo $?)" "pictures are drawn"
+fi
+if [[ $prebuilt ]]; then
+  mapfile -t compiled < <(awk -F '\t' '$4 ~ /[.](o|pch)$/ {print $4}' "$starter/build/release/.ninja_log" |
+    grep -vE '_student[.]dir|lab_pch_student|student_frame')
+  verdict "${#compiled[@]}" "a prebuilt starter compiles student files only, not ${compiled[*]:-}"
+  echo >>"$starter/common/api/shapes.h"
+  run "$starter/lab" --no-install compile help
+  verdict "$(grep -q 'lab: prebuilt/ is of no use here, everything is compiled: provided code: expected' "$scratch/out"; echo $?)" \
+    "a changed header is not compiled against prebuilt objects"
 fi
 finish

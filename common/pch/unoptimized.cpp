@@ -1,0 +1,1 @@
+// Carries the same precompiled <ATen/ATen.h> for units that are not optimized.
