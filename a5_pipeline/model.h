@@ -43,7 +43,7 @@ class Model {
 
   /// The same with another linear(x, weight).
   using Linear = std::function<at::Tensor(const at::Tensor& x, const at::Tensor& weight)>;
-  at::Tensor forward_with(const Linear& linear_of, at::Tensor x) const;
+  at::Tensor forward_with(const Linear& make_linear, at::Tensor x) const;
 
   const std::vector<Layer>& layers() const { return layers_; }
 

@@ -57,7 +57,7 @@ struct Parameters {
 };
 
 /// The model's layers in the slice.
-ModelSpec part_of(const ModelSpec& model, const Slice& layers);
+ModelSpec take_part(const ModelSpec& model, const Slice& layers);
 
 /// The initial tensors of a training. A tensor depends only on its name and the seed, not on the layers around it, and
 /// is drawn in float64, so that both dtypes start from the same model.
@@ -90,8 +90,8 @@ at::Tensor run_layers(const ModelSpec& model, const Parameters& parameters, cons
 /// tensors.
 /// Errors    ContractError: a dimension that does not divide by the number of ranks, in whole units; tensor and
 ///           dimension are named
-Parameters shard_of(const ModelSpec& model, const Parameters& whole, int rank, int num_ranks);
-at::Tensor shard_of(const ParameterSpec& spec, const at::Tensor& whole, int rank, int num_ranks);
-TensorMap shard_of(const ModelSpec& model, const TensorMap& whole, int rank, int num_ranks);
+Parameters take_shard(const ModelSpec& model, const Parameters& whole, int rank, int num_ranks);
+at::Tensor take_shard(const ParameterSpec& spec, const at::Tensor& whole, int rank, int num_ranks);
+TensorMap take_shard(const ModelSpec& model, const TensorMap& whole, int rank, int num_ranks);
 
 }  // namespace lab::optc

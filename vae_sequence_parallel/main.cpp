@@ -42,7 +42,7 @@ void run_serial_steps(RankRun& run, const StepOptions& steps) {
   comm::work_while_others_wait(run.comm.collectives(), work);
 }
 
-LabProgram program_of(const std::string& name) {
+LabProgram make_program(const std::string& name) {
   LabProgram program;
   program.name = name;
   program.after = write_log;
@@ -52,7 +52,7 @@ LabProgram program_of(const std::string& name) {
 
 void modules_command(cli::App& app) {
   auto& lab = app.own(Lab());
-  auto& program = app.own(program_of("vae_sequence_parallel modules"));
+  auto& program = app.own(make_program("vae_sequence_parallel modules"));
   program.add_options = [&](cli::App& options) {
     options.add_choice("--only", lab.only, module_tags(), "checks of one kind of module; default: all");
   };
@@ -64,7 +64,7 @@ void modules_command(cli::App& app) {
 
 void test_command(cli::App& app) {
   auto& lab = app.own(Lab());
-  auto& program = app.own(program_of("vae_sequence_parallel test"));
+  auto& program = app.own(make_program("vae_sequence_parallel test"));
   program.add_options = [&](cli::App& options) {
     add_step_options(options, lab.steps);
     add_memory_limit(options, lab.steps);
@@ -85,7 +85,7 @@ void test_command(cli::App& app) {
 int main(int argc, char** argv) {
   using namespace lab;
   vae::Lab lab;
-  LabProgram program = vae::program_of("vae_sequence_parallel");
+  LabProgram program = vae::make_program("vae_sequence_parallel");
   program.description =
       "A VAE's decoder on a picture that is split along its width. Runs encode, baseline, modules and test, one after "
       "the other.";

@@ -133,27 +133,27 @@ std::uint64_t whole_bytes(std::int64_t num_values, std::uint64_t num_ranks) {
   return (values + num_ranks - 1) / num_ranks * num_ranks * sizeof(float);
 }
 
-Traffic all_reduce_of(std::int64_t num_values, int num_ranks) {
+Traffic all_reduce_traffic(std::int64_t num_values, int num_ranks) {
   const auto ranks = static_cast<std::uint64_t>(num_ranks);
   if (num_ranks == 1) return {};
   return {static_cast<std::uint64_t>(num_values) * sizeof(float),
           2 * whole_bytes(num_values, ranks) * (ranks - 1) / ranks};
 }
 
-Traffic sum_of(std::int64_t num_values, int num_ranks) {
-  const Traffic once = all_reduce_of(num_values, num_ranks);
+Traffic compute_sum(std::int64_t num_values, int num_ranks) {
+  const Traffic once = all_reduce_traffic(num_values, num_ranks);
   const std::uint64_t gathered =
       static_cast<std::uint64_t>(num_values * (num_ranks - 1)) * static_cast<std::uint64_t>(sizeof(float));
   return {once.least_received, std::max(2 * once.most_sent, gathered)};
 }
 
-Traffic gather_of(std::int64_t num_values_of_part, int num_ranks) {
+Traffic gather_traffic(std::int64_t num_values_of_part, int num_ranks) {
   const std::uint64_t of_others = static_cast<std::uint64_t>(num_values_of_part * (num_ranks - 1)) * sizeof(float);
   return {of_others, 2 * of_others};
 }
 
 /// With at most `num_calls` calls of each collective that can be half of an all-reduce.
-std::vector<CostBound> bounds_of(const Traffic& traffic, std::uint64_t num_calls) {
+std::vector<CostBound> make_bounds(const Traffic& traffic, std::uint64_t num_calls) {
   CostBound all;  // stands for every operation that is not forbidden
   all.max_bytes_sent = traffic.most_sent;
   all.min_bytes_received = traffic.least_received;
@@ -161,36 +161,37 @@ std::vector<CostBound> bounds_of(const Traffic& traffic, std::uint64_t num_calls
           {"all_reduce", num_calls}, {"all_gather", num_calls}, {"reduce_scatter", num_calls}};
 }
 
-CostBounds one_call_each(const Shapes& shapes, Traffic (*traffic_of)(std::int64_t num_values, int num_ranks)) {
+CostBounds one_call_each(const Shapes& shapes, Traffic (*bound_traffic)(std::int64_t num_values, int num_ranks)) {
   return [=](const CasePlace& place) {
     Traffic traffic;
     for (const std::vector<std::int64_t>& shape : shapes)
-      traffic = traffic + traffic_of(c10::multiply_integers(shape), place.size);
-    return bounds_of(traffic, shapes.size());
+      traffic = traffic + bound_traffic(c10::multiply_integers(shape), place.size);
+    return make_bounds(traffic, shapes.size());
   };
 }
 
 }  // namespace
 
-CostBounds sums_of(const Shapes& shapes) {
-  return one_call_each(shapes, sum_of);
+CostBounds sum_bounds(const Shapes& shapes) {
+  return one_call_each(shapes, compute_sum);
 }
 
-CostBounds gathers_of(const Shapes& shapes_of_parts) {
-  return one_call_each(shapes_of_parts, gather_of);
+CostBounds gather_bounds(const Shapes& shapes_of_parts) {
+  return one_call_each(shapes_of_parts, gather_traffic);
 }
 
-CostBounds all_reduces_of(const Shapes& shapes) {
-  return one_call_each(shapes, all_reduce_of);
+CostBounds all_reduce_bounds(const Shapes& shapes) {
+  return one_call_each(shapes, all_reduce_traffic);
 }
 
 CostBounds data_parallel_traffic(const SizesFor& sizes_for) {
   return [=](const CasePlace& place) {
     const StepOptions step = sizes_for(place.size).step;
     const std::int64_t weights = step.input_dim * step.output_dim;
-    std::vector<CostBound> bounds = bounds_of(sum_of(weights, place.size) + if_wanted(sum_of(1, place.size)), 2);
+    std::vector<CostBound> bounds =
+        make_bounds(compute_sum(weights, place.size) + if_wanted(compute_sum(1, place.size)), 2);
     // The room for another way to sum is none for a second sum.
-    const Traffic once = all_reduce_of(weights, place.size) + all_reduce_of(1, place.size);
+    const Traffic once = all_reduce_traffic(weights, place.size) + all_reduce_traffic(1, place.size);
     for (CostBound& bound : bounds) {
       if (bound.operation == "all_reduce") bound.max_bytes_sent = once.most_sent;
     }
@@ -202,27 +203,27 @@ CostBounds column_step_traffic(const SizesFor& sizes_for) {
   return [=](const CasePlace& place) {
     const StepOptions step = sizes_for(place.size).step;
     const std::int64_t own_columns = step.output_dim / place.size;
-    return bounds_of(gather_of(step.input_dim * own_columns, place.size) +
-                         if_wanted(gather_of(step.global_batch_size * own_columns, place.size)) +
-                         if_wanted(sum_of(step.global_batch_size * step.input_dim, place.size)) +
-                         if_wanted(sum_of(1, place.size)),
-                     4);
+    return make_bounds(gather_traffic(step.input_dim * own_columns, place.size) +
+                           if_wanted(gather_traffic(step.global_batch_size * own_columns, place.size)) +
+                           if_wanted(compute_sum(step.global_batch_size * step.input_dim, place.size)) +
+                           if_wanted(compute_sum(1, place.size)),
+                       4);
   };
 }
 
 CostBounds column_layer_traffic(const SizesFor& sizes_for) {
   return [=](const CasePlace& place) {
     const LabSizes sizes = sizes_for(place.size);
-    return bounds_of(gather_of(sizes.layer_batch * sizes.step.output_dim / place.size, place.size) +
-                         sum_of(sizes.layer_batch * sizes.step.input_dim, place.size),
-                     2);
+    return make_bounds(gather_traffic(sizes.layer_batch * sizes.step.output_dim / place.size, place.size) +
+                           compute_sum(sizes.layer_batch * sizes.step.input_dim, place.size),
+                       2);
   };
 }
 
 CostBounds row_layer_traffic(const SizesFor& sizes_for) {
   return [=](const CasePlace& place) {
     const LabSizes sizes = sizes_for(place.size);
-    return bounds_of(all_reduce_of(sizes.layer_batch * sizes.step.output_dim, place.size), 1);
+    return make_bounds(all_reduce_traffic(sizes.layer_batch * sizes.step.output_dim, place.size), 1);
   };
 }
 
@@ -230,7 +231,7 @@ CostBounds pair_traffic(const SizesFor& sizes_for) {
   return [=](const CasePlace& place) {
     const LabSizes sizes = sizes_for(place.size);
     const std::int64_t num_values = sizes.layer_batch * sizes.step.input_dim;
-    return bounds_of(all_reduce_of(num_values, place.size) + sum_of(num_values, place.size), 2);
+    return make_bounds(all_reduce_traffic(num_values, place.size) + compute_sum(num_values, place.size), 2);
   };
 }
 

@@ -36,10 +36,10 @@ inline std::int64_t share_of_rank(std::int64_t whole, const CasePlace& place) {
 using Shapes = std::vector<std::vector<std::int64_t>>;
 
 /// A sum of each of these shapes in float32, in f's backward pass.
-CostBounds sums_of(const Shapes& shapes);
+CostBounds sum_bounds(const Shapes& shapes);
 
 /// A gather of parts of each of these shapes in float32.
-CostBounds gathers_of(const Shapes& shapes_of_parts);
+CostBounds gather_bounds(const Shapes& shapes_of_parts);
 
 /// A sum of the weight's gradient; and of the loss, if somebody wants to see it.
 CostBounds data_parallel_traffic(const SizesFor& sizes_for);
@@ -52,7 +52,7 @@ CostBounds column_step_traffic(const SizesFor& sizes_for);
 CostBounds column_layer_traffic(const SizesFor& sizes_for);
 
 /// g's contract says one all-reduce, or what sends no more: a sum as a reduce-scatter and an all-gather.
-CostBounds all_reduces_of(const Shapes& shapes);
+CostBounds all_reduce_bounds(const Shapes& shapes);
 CostBounds row_layer_traffic(const SizesFor& sizes_for);
 
 /// g's, and f's sum. Also gathering the hidden features takes more calls.

@@ -58,7 +58,7 @@ std::vector<LabStep> program_steps(const LabSizes& sizes) {
 }
 
 log::LogExpectation expected_log(int num_ranks) {
-  return expectation_of(program_steps({}), num_ranks);
+  return make_expectation(program_steps({}), num_ranks);
 }
 
 GradedLab graded_lab() {

@@ -14,12 +14,12 @@ at::Tensor small(at::IntArrayRef shape, std::uint64_t seed) {
   return exact_values(shape, at::kHalf, seed).to(at::kFloat);
 }
 
-at::Tensor columns_of(const at::Tensor& tensor, const CasePlace& place) {
+at::Tensor take_columns(const at::Tensor& tensor, const CasePlace& place) {
   const Slice slice = even_slice(tensor.size(-1), place.size, place.rank);
   return tensor.narrow(-1, slice.begin, slice.size).contiguous();
 }
 
-at::Tensor rows_of(const at::Tensor& tensor, const CasePlace& place) {
+at::Tensor take_rows(const at::Tensor& tensor, const CasePlace& place) {
   const Slice slice = even_slice(tensor.size(0), place.size, place.rank);
   return tensor.narrow(0, slice.begin, slice.size).contiguous();
 }
@@ -107,13 +107,13 @@ Case column_case(const SizesFor& sizes_for, const std::string& name, bool with_b
     const at::Tensor out = at::matmul(data.x, data.weight1);
     TensorMap expected = {{"out", with_bias ? out + data.bias : out},
                           {"x.grad", at::matmul(data.grad_out, data.weight1.t())},
-                          {"W.grad", columns_of(at::matmul(data.x.t(), data.grad_out), place)},
+                          {"W.grad", take_columns(at::matmul(data.x.t(), data.grad_out), place)},
                           // The layer must not modify either.
                           {"x", data.x},
-                          {"W", columns_of(data.weight1, place)}};
+                          {"W", take_columns(data.weight1, place)}};
     if (with_bias) {
-      expected["bias.grad"] = columns_of(data.grad_out.sum(0), place);
-      expected["bias"] = columns_of(data.bias, place);
+      expected["bias.grad"] = take_columns(data.grad_out.sum(0), place);
+      expected["bias"] = take_columns(data.bias, place);
     }
     return rounded(expected);
   };
@@ -167,7 +167,7 @@ const FunctionUnderTest kBroadcast = {
       return TensorMap{
           {"x", x}, {"grad_out", data.of_rank(place, 1, place.rank)}, {"out", x}, {"x.grad", data.sum(place, 1)}};
     },
-    sums_of};
+    sum_bounds};
 
 const FunctionUnderTest kGather = {"a4.gather_parallel", "GatherParallel",
                                    [](const FunctionData& data, const CasePlace& place) {
@@ -175,9 +175,9 @@ const FunctionUnderTest kGather = {"a4.gather_parallel", "GatherParallel",
                                      return TensorMap{{"x", data.of_rank(place, 0, place.rank)},
                                                       {"grad_out", grad_out},
                                                       {"out", at::cat(data.of_all(place, 0), -1)},
-                                                      {"x.grad", columns_of(grad_out, place)}};
+                                                      {"x.grad", take_columns(grad_out, place)}};
                                    },
-                                   gathers_of};
+                                   gather_bounds};
 
 const FunctionUnderTest kReduce = {"a4.row_parallel", "ReduceParallel",
                                    [](const FunctionData& data, const CasePlace& place) {
@@ -187,7 +187,7 @@ const FunctionUnderTest kReduce = {"a4.row_parallel", "ReduceParallel",
                                                       {"out", data.sum(place, 1)},
                                                       {"x.grad", grad_out}};
                                    },
-                                   all_reduces_of};
+                                   all_reduce_bounds};
 
 /// The function on each of these, "first.x", "second.x" and so on, backward from all at the end; the names of the only one have no
 /// such prefix.
@@ -242,7 +242,7 @@ Case row_case(const SizesFor& sizes_for, const std::string& name) {
   result.inputs = [=](const CasePlace& place) {
     const LayerData data = layer_data(sizes_for, place);
     CaseInputs inputs = layer_inputs(data, true);
-    inputs.tensors["input.x_shard"] = columns_of(data.x, place);
+    inputs.tensors["input.x_shard"] = take_columns(data.x, place);
     return inputs;
   };
   result.keep_own_part = [](const CasePlace& place, TensorMap& inputs) {
@@ -252,12 +252,12 @@ Case row_case(const SizesFor& sizes_for, const std::string& name) {
   result.expected = [=](const CasePlace& place) {
     const LayerData data = exact_data(sizes_for, place);
     return rounded({{"out", at::matmul(data.x, data.weight1) + data.bias},
-                    {"x_shard.grad", columns_of(at::matmul(data.grad_out, data.weight1.t()), place)},
-                    {"W.grad", rows_of(at::matmul(data.x.t(), data.grad_out), place)},
+                    {"x_shard.grad", take_columns(at::matmul(data.grad_out, data.weight1.t()), place)},
+                    {"W.grad", take_rows(at::matmul(data.x.t(), data.grad_out), place)},
                     {"bias.grad", data.grad_out.sum(0)},
                     // The layer must not modify any of these.
-                    {"x_shard", columns_of(data.x, place)},
-                    {"W", rows_of(data.weight1, place)},
+                    {"x_shard", take_columns(data.x, place)},
+                    {"W", take_rows(data.weight1, place)},
                     {"bias", data.bias}});
   };
   result.skip_reason = if_not_divided(sizes_for, &StepOptions::input_dim);
@@ -294,12 +294,12 @@ Case pair_case(const SizesFor& sizes_for, const std::string& name) {
     const at::Tensor grad_before = at::matmul(grad_out, data.weight2.t()) * before.gt(0);
     return rounded({{"out", at::matmul(hidden, data.weight2)},
                     {"x.grad", at::matmul(grad_before, data.weight1.t())},
-                    {"W1.grad", columns_of(at::matmul(data.x.t(), grad_before), place)},
-                    {"W2.grad", rows_of(at::matmul(hidden.t(), grad_out), place)},
+                    {"W1.grad", take_columns(at::matmul(data.x.t(), grad_before), place)},
+                    {"W2.grad", take_rows(at::matmul(hidden.t(), grad_out), place)},
                     // The pair must not modify any of these.
                     {"x", data.x},
-                    {"W1", columns_of(data.weight1, place)},
-                    {"W2", rows_of(data.weight2, place)}});
+                    {"W1", take_columns(data.weight1, place)},
+                    {"W2", take_rows(data.weight2, place)}});
   };
   result.skip_reason = if_not_divided(sizes_for, &StepOptions::output_dim);
   result.bounds = pair_traffic(sizes_for);

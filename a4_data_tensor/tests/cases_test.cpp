@@ -26,7 +26,7 @@ TEST_CASE("the baseline's figures are those of the handout's Python code") {
 /// Cases of the handout's sizes that a number of ranks does not divide.
 std::size_t num_skipped(int num_ranks) {
   std::size_t count = 0;
-  for (const Case& test_case : all_cases()) count += skip_reason_of(test_case, num_ranks).empty() ? 0 : 1;
+  for (const Case& test_case : all_cases()) count += find_skip_reason(test_case, num_ranks).empty() ? 0 : 1;
   return count;
 }
 
@@ -59,7 +59,7 @@ TEST_CASE("every case runs on any number of ranks, or on all that divide the han
     CAPTURE(size);
     CHECK(num_skipped(size) == 6);
     for (const Case& test_case : all_cases()) {
-      const std::string reason = skip_reason_of(test_case, size);
+      const std::string reason = find_skip_reason(test_case, size);
       if (!reason.empty()) CHECK(reason.find(fmt::format(" does not divide by {} ranks", size)) != std::string::npos);
     }
   }
@@ -67,10 +67,10 @@ TEST_CASE("every case runs on any number of ranks, or on all that divide the han
 
 TEST_CASE("every task runs on all sizes that are judged, in a case that is not skipped") {
   for (const int size : graded_lab().sizes.all()) {
-    for (const std::string& task : tasks_of(all_cases())) {
+    for (const std::string& task : list_tasks(all_cases())) {
       std::size_t num_run = 0;
       for (const Case& test_case : cases_of_task(all_cases(), task))
-        num_run += skip_reason_of(test_case, size).empty() ? 1 : 0;
+        num_run += find_skip_reason(test_case, size).empty() ? 1 : 0;
       CAPTURE(task);
       CHECK(num_run > 0);
     }

@@ -47,15 +47,15 @@ TEST_CASE("a judged rank cannot draw anything else") {
   const SentTensors sent(inputs);
   StepOptions other_seed = step_options(inputs), other_size = step_options(inputs);
   other_seed.seed = 42;
-  CHECK(contains(testing::message_of<UsageError>([&] { create_batch(other_seed); }),
+  CHECK(contains(testing::get_message<UsageError>([&] { create_batch(other_seed); }),
                  "asked for 'input.inputs' [8, 3], but from another seed"));
   CHECK_THROWS_AS(initial_weight(other_seed), UsageError);
   other_size.global_batch_size = 16;
-  CHECK(contains(testing::message_of<UsageError>([&] { create_batch(other_size); }), "this rank was sent [8, 3]"));
+  CHECK(contains(testing::get_message<UsageError>([&] { create_batch(other_size); }), "this rank was sent [8, 3]"));
 }
 
 /// The weights that a task returns on 2 ranks, each of which was sent what `keep` leaves of the inputs.
-std::vector<at::Tensor> weights_of(const TaskCall& call, const std::function<void(int rank, TensorMap&)>& keep) {
+std::vector<at::Tensor> read_weights(const TaskCall& call, const std::function<void(int rank, TensorMap&)>& keep) {
   const auto outcome = launch::run_ranks(threads(2), [&](Communicator& comm) {
     CaseInputs inputs = some_inputs();
     keep(comm.rank(), inputs.tensors);
@@ -72,12 +72,12 @@ void keep_own_rows(int rank, TensorMap& tensors) {
 }
 
 TEST_CASE("the reference reads only its own rows, and only its own columns") {
-  for (const at::Tensor& weight : weights_of(calls().at("a4.data_parallel"), keep_own_rows))
+  for (const at::Tensor& weight : read_weights(calls().at("a4.data_parallel"), keep_own_rows))
     CHECK(compare(weight, updated(some_inputs())).close);
   const auto keep_own_columns = [](int rank, TensorMap& tensors) {
     tensors.at("weight.W") = only_part(tensors.at("weight.W"), 1, even_slice(4, 2, rank));
   };
-  for (const at::Tensor& weight : weights_of(calls().at("a4.column_parallel"), keep_own_columns))
+  for (const at::Tensor& weight : read_weights(calls().at("a4.column_parallel"), keep_own_columns))
     CHECK(compare(weight, updated(some_inputs())).close);
 }
 

@@ -104,7 +104,7 @@ void add_first_output(const CaseInputs& inputs, const std::vector<at::Tensor>& o
 }
 
 TensorMap baseline_call(Communicator&, const CaseInputs& inputs) {
-  const PipelineArguments arguments = arguments_of(inputs);
+  const PipelineArguments arguments = make_arguments(inputs);
   const Model model(arguments, all_layers(arguments));
   DataLoader data(arguments);
   const std::vector<at::Tensor> outputs = baseline_forward_backward(model, data, arguments);
@@ -149,23 +149,23 @@ TensorMap communicate_call(Communicator& comm, const CaseInputs& inputs) {
 }
 
 TensorMap pipeline_call(Communicator& comm, const CaseInputs& inputs) {
-  return results_of(run_handout_pipeline(arguments_of(inputs), comm), inputs, comm);
+  return collect_results(run_handout_pipeline(make_arguments(inputs), comm), inputs, comm);
 }
 
 TensorMap schedules_call(Communicator& comm, const CaseInputs& inputs) {
-  const pipeline::Schedule schedule = pipeline::make_schedule(schedule_of(inputs, comm.size()));
-  return results_of(run_scheduled_pipeline(arguments_of(inputs), schedule, comm), inputs, comm);
+  const pipeline::Schedule schedule = pipeline::make_schedule(make_schedule_options(inputs, comm.size()));
+  return collect_results(run_scheduled_pipeline(make_arguments(inputs), schedule, comm), inputs, comm);
 }
 
 /// Undefined for an undefined one.
 at::Tensor copy_of(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.clone() : tensor;
 }
-std::vector<at::Tensor> copies_of(std::vector<at::Tensor> tensors) {
+std::vector<at::Tensor> copy_each(std::vector<at::Tensor> tensors) {
   for (at::Tensor& tensor : tensors) tensor = copy_of(tensor);
   return tensors;
 }
-TensorMap copies_of(TensorMap tensors) {
+TensorMap copy_each(TensorMap tensors) {
   for (auto& [name, tensor] : tensors) tensor = copy_of(tensor);
   return tensors;
 }
@@ -187,8 +187,8 @@ void require_unchanged(const TensorMap& now, const TensorMap& before, const std:
 
 TensorMap outputs_call(Communicator&, const CaseInputs& inputs) {
   std::vector<std::int64_t> verdicts;
-  for (const OutputsTrial& trial : outputs_trials_of(inputs)) {
-    const std::vector<at::Tensor> outputs = copies_of(trial.outputs), baseline = copies_of(trial.baseline);
+  for (const OutputsTrial& trial : make_outputs_trials(inputs)) {
+    const std::vector<at::Tensor> outputs = copy_each(trial.outputs), baseline = copy_each(trial.baseline);
     const std::optional<bool> match = outputs_match(outputs, baseline, trial.tolerance, trial.pp_rank, trial.pp_size);
     require_unchanged(outputs, trial.outputs, "output");
     require_unchanged(baseline, trial.baseline, "baseline output");
@@ -209,12 +209,12 @@ bool refuses(const GradientsTrial& trial) {
 
 TensorMap gradients_call(Communicator&, const CaseInputs& inputs) {
   std::vector<std::int64_t> verdicts;
-  for (const GradientsTrial& trial : gradients_trials_of(inputs)) {
+  for (const GradientsTrial& trial : make_gradients_trials(inputs)) {
     if (baseline_lacks_weight(trial)) {
       verdicts.insert(verdicts.end(), trial.gradients.size(), refuses(trial) ? -2 : -1);
       continue;
     }
-    const TensorMap gradients = copies_of(trial.gradients), baseline = copies_of(trial.baseline);
+    const TensorMap gradients = copy_each(trial.gradients), baseline = copy_each(trial.baseline);
     const std::map<std::string, bool> matches = gradients_match(gradients, baseline, trial.tolerance);
     require_unchanged(gradients, trial.gradients, "the gradient");
     require_unchanged(baseline, trial.baseline, "the baseline's gradient");
@@ -241,7 +241,7 @@ CallTable calls() {
           {"a5.schedules", schedules_call}};
 }
 
-PipelineArguments arguments_of(const CaseInputs& inputs) {
+PipelineArguments make_arguments(const CaseInputs& inputs) {
   PipelineArguments arguments;
   arguments.global_batch_size = inputs.integer("global_batch_size");
   arguments.micro_batch_size = inputs.integer("micro_batch_size");
@@ -256,16 +256,16 @@ PipelineArguments arguments_of(const CaseInputs& inputs) {
   return arguments;
 }
 
-pipeline::ScheduleOptions schedule_of(const CaseInputs& inputs, int num_ranks) {
+pipeline::ScheduleOptions make_schedule_options(const CaseInputs& inputs, int num_ranks) {
   pipeline::ScheduleOptions options;
   options.kind = pipeline::schedule_kinds().at(static_cast<std::size_t>(inputs.integer("schedule_kind")));
   options.num_ranks = num_ranks;
-  options.num_micro_batches = static_cast<int>(arguments_of(inputs).number_of_micro_batches());
+  options.num_micro_batches = static_cast<int>(make_arguments(inputs).number_of_micro_batches());
   options.num_chunks = static_cast<int>(inputs.integer("num_chunks"));
   return options;
 }
 
-TensorMap results_of(const PipelineResult& pipelined, const CaseInputs& inputs, const Communicator& comm) {
+TensorMap collect_results(const PipelineResult& pipelined, const CaseInputs& inputs, const Communicator& comm) {
   TensorMap results;
   results["number_of_outputs"] = at::full({1}, static_cast<std::int64_t>(pipelined.outputs.size()), at::kLong);
   if (comm.rank() == comm.size() - 1) results["outputs"] = stacked(pipelined.outputs);

@@ -11,10 +11,10 @@ namespace lab::a5 {
 CallTable calls();
 
 /// The model and the schedule that a case's inputs describe.
-PipelineArguments arguments_of(const CaseInputs& inputs);
-pipeline::ScheduleOptions schedule_of(const CaseInputs& inputs, int num_ranks);
+PipelineArguments make_arguments(const CaseInputs& inputs);
+pipeline::ScheduleOptions make_schedule_options(const CaseInputs& inputs, int num_ranks);
 
 /// A pipeline's results under the names that the case with these inputs expects.
-TensorMap results_of(const PipelineResult& pipelined, const CaseInputs& inputs, const Communicator& comm);
+TensorMap collect_results(const PipelineResult& pipelined, const CaseInputs& inputs, const Communicator& comm);
 
 }  // namespace lab::a5

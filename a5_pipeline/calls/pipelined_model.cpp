@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "a5_pipeline/all_forward_all_backward.h"
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 
 namespace lab::a5 {
 namespace {
@@ -26,15 +26,15 @@ ScheduledStage::ScheduledStage(const PipelineArguments& arguments, const pipelin
       takes_backward_apart_(takes_backward_apart(schedule)),
       take_output_(std::move(take_output)) {
   for (int chunk = 0; chunk < schedule.num_chunks; ++chunk) {
-    const int stage = schedule.stage_of(rank_, chunk);
+    const int stage = schedule.find_stage(rank_, chunk);
     const std::string suffix = schedule.num_chunks == 1 ? "" : std::string(1, static_cast<char>('a' + chunk % 26));
     chunks_.emplace_back(arguments, distribute_layers(arguments.number_of_layers, stage, schedule.num_stages()),
-                         StageTrace{&endpoint_of(comm), suffix});
+                         StageTrace{&get_endpoint(comm), suffix});
   }
 }
 
 at::Tensor ScheduledStage::forward(int chunk, int micro_batch, const at::Tensor& input) {
-  const int stage = schedule_.stage_of(rank_, chunk);
+  const int stage = schedule_.find_stage(rank_, chunk);
   Live& one = live_[{chunk, micro_batch}];
   one.input = input.defined() ? input : data_.micro_batch(micro_batch).to(arguments_.device);
   one.input.requires_grad_();
@@ -81,7 +81,7 @@ TensorMap ScheduledStage::gradients() const {
 
 PipelineResult run_handout_pipeline(const PipelineArguments& arguments, Communicator& comm) {
   PipelineStage stage(arguments, distribute_layers(arguments.number_of_layers, comm.rank(), comm.size()),
-                      StageTrace{&endpoint_of(comm), ""});
+                      StageTrace{&get_endpoint(comm), ""});
   DataLoader data = requires_dataloader(comm.rank(), comm.size()) ? DataLoader(arguments) : DataLoader::none(arguments);
   PipelineResult result;
   result.outputs = all_forward_all_backward(stage, data, arguments, comm.point_to_point());
@@ -92,7 +92,8 @@ PipelineResult run_handout_pipeline(const PipelineArguments& arguments, Communic
 
 PipelineResult run_scheduled_pipeline(const PipelineArguments& arguments, const pipeline::Schedule& schedule,
                                       Communicator& comm) {
-  const DataLoader data = schedule.stage_of(comm.rank(), 0) == 0 ? DataLoader(arguments) : DataLoader::none(arguments);
+  const DataLoader data =
+      schedule.find_stage(comm.rank(), 0) == 0 ? DataLoader(arguments) : DataLoader::none(arguments);
   PipelineResult result;
   ScheduledStage work(arguments, schedule, data, comm,
                       [&](int, const at::Tensor& output) { result.outputs.push_back(output); });

@@ -53,7 +53,7 @@ CaseInputs inputs_of_trials(const std::vector<OutputsTrial>& trials) {
   return inputs;
 }
 
-std::vector<OutputsTrial> outputs_trials_of(const CaseInputs& inputs) {
+std::vector<OutputsTrial> make_outputs_trials(const CaseInputs& inputs) {
   std::vector<OutputsTrial> trials;
   for (std::size_t i = 0; inputs.tensors.count(trial_key(i, "stage")) != 0; ++i) {
     const at::Tensor& stage = inputs.tensor(trial_key(i, "stage"));
@@ -78,7 +78,7 @@ CaseInputs inputs_of_trials(const std::vector<GradientsTrial>& trials) {
   return inputs;
 }
 
-std::vector<GradientsTrial> gradients_trials_of(const CaseInputs& inputs) {
+std::vector<GradientsTrial> make_gradients_trials(const CaseInputs& inputs) {
   std::vector<GradientsTrial> trials;
   for (std::size_t i = 0; inputs.tensors.count(trial_key(i, "tolerance")) != 0; ++i) {
     trials.push_back({read_named(trial_key(i, "gradient."), inputs), read_named(trial_key(i, "baseline."), inputs),

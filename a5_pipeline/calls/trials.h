@@ -22,8 +22,8 @@ struct OutputsTrial {
 /// ".tolerance".
 CaseInputs inputs_of_trials(const std::vector<OutputsTrial>& trials);
 
-/// The reverse.
-std::vector<OutputsTrial> outputs_trials_of(const CaseInputs& inputs);
+/// Reads the trials that inputs_of_trials() wrote.
+std::vector<OutputsTrial> make_outputs_trials(const CaseInputs& inputs);
 
 /// The arguments of one call of gradients_match().
 struct GradientsTrial {
@@ -39,7 +39,7 @@ bool baseline_lacks_weight(const GradientsTrial& trial);
 /// empty one.
 CaseInputs inputs_of_trials(const std::vector<GradientsTrial>& trials);
 
-/// The reverse.
-std::vector<GradientsTrial> gradients_trials_of(const CaseInputs& inputs);
+/// Reads the trials that inputs_of_trials() wrote.
+std::vector<GradientsTrial> make_gradients_trials(const CaseInputs& inputs);
 
 }  // namespace lab::a5

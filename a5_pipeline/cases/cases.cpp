@@ -14,8 +14,8 @@ std::vector<Section> sections_after_comparison() {
 }
 
 std::vector<Case> all_cases() {
-  std::vector<Case> all = cases_of(sections_before_comparison());
-  for (const Case& test_case : cases_of(sections_after_comparison())) all.push_back(test_case);
+  std::vector<Case> all = list_cases(sections_before_comparison());
+  for (const Case& test_case : list_cases(sections_after_comparison())) all.push_back(test_case);
   for (const Case& test_case : other_numbers_of_batches_cases()) all.push_back(test_case);
   all.push_back(long_pipeline_case());
   return all;

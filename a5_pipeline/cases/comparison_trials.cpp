@@ -11,7 +11,7 @@ constexpr double kRounding = 1e-7;  ///< within float32's tolerance, and not 0
 constexpr double kWrong = 1e-3;     ///< far beyond it
 
 /// Three micro-batches of outputs, of this size.
-std::vector<at::Tensor> outputs_of(std::uint64_t seed, double size) {
+std::vector<at::Tensor> make_outputs(std::uint64_t seed, double size) {
   std::vector<at::Tensor> outputs;
   for (std::uint64_t i = 0; i < 3; ++i) outputs.push_back(seeded_randn({2, 3, 8}, seed + i) * size);
   return outputs;
@@ -67,7 +67,7 @@ constexpr double kMoreThanAQuarter = 0.3;    ///< less than one of what it is ad
 constexpr double kLessThanAQuarter = -0.22;  ///< more than one of what it is taken from
 
 /// Off by so much that one tolerance accepts it and the next one refuses it.
-double half_of(const Tolerance& tolerance) {
+double halve_tolerance(const Tolerance& tolerance) {
   return tolerance.relative_norm / 2;
 }
 double twice(const Tolerance& tolerance) {
@@ -77,7 +77,7 @@ double twice(const Tolerance& tolerance) {
 }  // namespace
 
 std::vector<JudgedOutputs> outputs_trials(std::uint64_t seed) {
-  const std::vector<at::Tensor> right = outputs_of(seed, 1), tiny = outputs_of(seed, 1e-7);
+  const std::vector<at::Tensor> right = make_outputs(seed, 1), tiny = make_outputs(seed, 1e-7);
   const std::vector<at::Tensor> zeros(3, at::zeros({2, 3, 8}));
   const std::vector<at::Tensor> with_nan = with_one(right, 1, with_element(right[1], 5, kNaN));
   const std::vector<at::Tensor> one_zero = with_one(right, 1, zeros[1]);
@@ -118,12 +118,12 @@ std::vector<JudgedOutputs> outputs_trials(std::uint64_t seed) {
       {"the first of two ranks", {{}, right, 0, 2}, -1},
       {"float64, the same", {exact, exact, 3, 4, kOfFloat64}, 1},
       {"float64, off by float32's rounding", {with_one_off(exact, 2, kRounding), exact, 3, 4, kOfFloat64}, 0},
-      {"float64, off by half", {with_one_off(exact, 2, half_of(kOfFloat64)), exact, 3, 4, kOfFloat64}, 1},
+      {"float64, off by half", {with_one_off(exact, 2, halve_tolerance(kOfFloat64)), exact, 3, 4, kOfFloat64}, 1},
       {"float64, off by twice", {with_one_off(exact, 2, twice(kOfFloat64)), exact, 3, 4, kOfFloat64}, 0},
-      {"float32's tolerance, off by half", {with_one_off(right, 0, half_of(kOfFloat32)), right}, 1},
+      {"float32's tolerance, off by half", {with_one_off(right, 0, halve_tolerance(kOfFloat32)), right}, 1},
       {"float32's tolerance, off by twice", {with_one_off(right, 0, twice(kOfFloat32)), right}, 0},
       {"bfloat16's tolerance, off by half",
-       {with_one_off(right, 1, half_of(kOfBfloat16)), right, 3, 4, kOfBfloat16},
+       {with_one_off(right, 1, halve_tolerance(kOfBfloat16)), right, 3, 4, kOfBfloat16},
        1},
       {"bfloat16's tolerance, off by twice", {with_one_off(right, 1, twice(kOfBfloat16)), right, 3, 4, kOfBfloat16}, 0},
       {"off by more than a quarter of the baseline",
@@ -193,13 +193,15 @@ std::vector<JudgedGradients> gradients_trials(std::uint64_t seed) {
       {"zero on both sides", {changed("layer12.fc2", at::zeros({4, 6})), silent}, verdicts(1, 0, 1, 1)},
       {"float64's tolerance, the same", {stage, whole, kOfFloat64}, verdicts(1, 1, 1, 1)},
       {"float64's tolerance, rounding", {off("layer13.fc1", 2 * kRounding), whole, kOfFloat64}, verdicts(1, 1, 0, 1)},
-      {"float64, off by half", {exact_off(half_of(kOfFloat64)), exact, kOfFloat64}, verdicts(1, 1, 1, 1)},
+      {"float64, off by half", {exact_off(halve_tolerance(kOfFloat64)), exact, kOfFloat64}, verdicts(1, 1, 1, 1)},
       {"float64, off by twice", {exact_off(twice(kOfFloat64)), exact, kOfFloat64}, verdicts(0, 1, 1, 1)},
-      {"float32's tolerance, off by half", {off("layer12.fc1", half_of(kOfFloat32)), whole}, verdicts(1, 1, 1, 1)},
+      {"float32's tolerance, off by half",
+       {off("layer12.fc1", halve_tolerance(kOfFloat32)), whole},
+       verdicts(1, 1, 1, 1)},
       {"float32's tolerance, off by twice", {off("layer12.fc1", twice(kOfFloat32)), whole}, verdicts(0, 1, 1, 1)},
       {"a weight that the baseline lacks", {stage, without_last}, verdicts(-2, -2, -2, -2)},
       {"bfloat16's tolerance, off by half",
-       {off("layer12.fc2", half_of(kOfBfloat16)), whole, kOfBfloat16},
+       {off("layer12.fc2", halve_tolerance(kOfBfloat16)), whole, kOfBfloat16},
        verdicts(1, 1, 1, 1)},
       {"bfloat16's tolerance, off by twice",
        {off("layer12.fc2", twice(kOfBfloat16)), whole, kOfBfloat16},

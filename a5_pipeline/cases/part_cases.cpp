@@ -63,12 +63,12 @@ Case arguments_case() {
 using LayersOfStage = std::function<Slice(std::int64_t layers, std::int64_t stages, std::int64_t stage)>;
 
 /// The stage that has layer l of L layers on P stages: [P-1][L-1][l], -1 if there is no such layer.
-at::Tensor owners(const LayersOfStage& layers_of) {
+at::Tensor owners(const LayersOfStage& choose_layers) {
   const at::Tensor owner = at::full({kMostStages, kMostLayers, kMostLayers}, -1, at::kLong);
   for (std::int64_t stages = 1; stages <= kMostStages; ++stages) {
     for (std::int64_t layers = 1; layers <= kMostLayers; ++layers) {
       for (std::int64_t stage = 0; stage < stages; ++stage) {
-        const Slice slice = layers_of(layers, stages, stage);
+        const Slice slice = choose_layers(layers, stages, stage);
         owner[stages - 1][layers - 1].narrow(0, slice.begin, slice.size).fill_(stage);
       }
     }
@@ -76,8 +76,8 @@ at::Tensor owners(const LayersOfStage& layers_of) {
   return owner;
 }
 
-KnownMistake other_owners(const std::string& id, const std::string& message, const LayersOfStage& layers_of) {
-  return {id, message, [layers_of](const CasePlace&) { return TensorMap{{"owner", owners(layers_of)}}; }};
+KnownMistake other_owners(const std::string& id, const std::string& message, const LayersOfStage& choose_layers) {
+  return {id, message, [choose_layers](const CasePlace&) { return TensorMap{{"owner", owners(choose_layers)}}; }};
 }
 
 Case distribute_case() {
@@ -137,7 +137,7 @@ Case dataloader_case() {
 const std::vector<std::int64_t> kMessageShape = {2, 3, 5};
 constexpr at::ScalarType kMessageType = at::kBFloat16;
 
-at::Tensor message_of(const CasePlace& place, int rank, bool forward) {
+at::Tensor get_message(const CasePlace& place, int rank, bool forward) {
   return exact_values_for_rank(kMessageShape, kMessageType, place.seed + (forward ? 0 : 1), rank);
 }
 
@@ -145,19 +145,19 @@ Case communicate_case() {
   Case result = exact_case("a5.pipeline_communicate", "Communicate");
   result.inputs = [](const CasePlace& place) {
     CaseInputs inputs;
-    inputs.tensors = {{"input.output", message_of(place, place.rank, true)},
-                      {"input.input_grad", message_of(place, place.rank, false)}};
+    inputs.tensors = {{"input.output", get_message(place, place.rank, true)},
+                      {"input.input_grad", get_message(place, place.rank, false)}};
     return inputs;
   };
   result.expected = [](const CasePlace& place) {
     const bool first = place.rank == 0, last = place.rank == place.size - 1;
     const at::Tensor nothing = at::zeros(kMessageShape, kMessageType);
     return TensorMap{
-        {"input", first ? nothing : message_of(place, place.rank - 1, true)},
-        {"output_grad", last ? nothing : message_of(place, place.rank + 1, false)},
+        {"input", first ? nothing : get_message(place, place.rank - 1, true)},
+        {"output_grad", last ? nothing : get_message(place, place.rank + 1, false)},
         // What is sent must not change.
-        {"output", message_of(place, place.rank, true)},
-        {"input_grad", message_of(place, place.rank, false)},
+        {"output", get_message(place, place.rank, true)},
+        {"input_grad", get_message(place, place.rank, false)},
         // of the two receives: returned a tensor, and it requires a gradient; of the two sends: returned a tensor
         {"returned", integers({!first, !first, !last, !last, 0, 0})}};
   };
@@ -181,20 +181,20 @@ struct JudgedVerdict {
 /// A comparison's verdicts on trials of one kind.
 template <typename JudgedTrial>
 Case verdicts_case(const std::string& task, const std::string& name,
-                   std::vector<JudgedTrial> (*trials_of)(std::uint64_t seed),
-                   std::vector<JudgedVerdict> (*verdicts_of)(const JudgedTrial&)) {
-  const auto all_verdicts = [trials_of, verdicts_of](std::uint64_t seed) {
+                   std::vector<JudgedTrial> (*make_trials)(std::uint64_t seed),
+                   std::vector<JudgedVerdict> (*list_verdicts)(const JudgedTrial&)) {
+  const auto all_verdicts = [make_trials, list_verdicts](std::uint64_t seed) {
     std::vector<JudgedVerdict> all;
-    for (const JudgedTrial& judged : trials_of(seed)) {
-      for (const JudgedVerdict& verdict : verdicts_of(judged)) all.push_back(verdict);
+    for (const JudgedTrial& judged : make_trials(seed)) {
+      for (const JudgedVerdict& verdict : list_verdicts(judged)) all.push_back(verdict);
     }
     return all;
   };
   Case result = exact_case(task, name);
   result.only_rank_zero = true;
-  result.inputs = [trials_of](const CasePlace& place) {
+  result.inputs = [make_trials](const CasePlace& place) {
     std::vector<decltype(JudgedTrial::trial)> trials;
-    for (const JudgedTrial& judged : trials_of(place.seed)) trials.push_back(judged.trial);
+    for (const JudgedTrial& judged : make_trials(place.seed)) trials.push_back(judged.trial);
     return inputs_of_trials(trials);
   };
   result.expected = [all_verdicts](const CasePlace& place) {

@@ -36,7 +36,7 @@ Setup with_other_sizes(Setup setup, std::int64_t micro_batch_size) {
   return setup;
 }
 
-PipelineArguments arguments_of(const Setup& setup, const CasePlace& place) {
+PipelineArguments make_arguments(const Setup& setup, const CasePlace& place) {
   PipelineArguments arguments;
   arguments.micro_batch_size = setup.micro_batch_size;
   arguments.sequence_length = 3;
@@ -69,8 +69,8 @@ PipelineArguments arguments_of(const Setup& setup, const CasePlace& place) {
   return arguments;
 }
 
-CaseInputs inputs_of(const Setup& setup, const CasePlace& place) {
-  const PipelineArguments arguments = arguments_of(setup, place);
+CaseInputs make_inputs(const Setup& setup, const CasePlace& place) {
+  const PipelineArguments arguments = make_arguments(setup, place);
   CaseInputs inputs;
   inputs.seed = place.seed;
   inputs.numbers = {{"global_batch_size", static_cast<double>(arguments.global_batch_size)},
@@ -97,13 +97,13 @@ CaseInputs inputs_of(const Setup& setup, const CasePlace& place) {
   return inputs;
 }
 
-Case case_of(const std::string& task, const std::string& name, const Setup& setup) {
+Case make_case(const std::string& task, const std::string& name, const Setup& setup) {
   Case result;
   result.task = task;
   result.name = result.prefix = name;
   // For as many layers as 32 ranks have, on any number of ranks; mistakes are far beyond it.
-  result.tolerance = tolerance_of(arguments_of(setup, {0, 32, 0}));
-  result.inputs = [setup](const CasePlace& place) { return inputs_of(setup, place); };
+  result.tolerance = tolerance_of(make_arguments(setup, {0, 32, 0}));
+  result.inputs = [setup](const CasePlace& place) { return make_inputs(setup, place); };
   return result;
 }
 
@@ -121,8 +121,8 @@ struct Sizes {
   std::int64_t output;             ///< of a micro-batch, or its input
 };
 
-Sizes sizes_of(const Setup& setup, const CasePlace& place) {
-  const PipelineArguments arguments = arguments_of(setup, place);
+Sizes list_sizes(const Setup& setup, const CasePlace& place) {
+  const PipelineArguments arguments = make_arguments(setup, place);
   const auto element_bytes = static_cast<std::int64_t>(c10::elementSize(setup.dtype));
   const std::int64_t hidden = arguments.hidden_size * element_bytes;
   const std::int64_t rows = arguments.micro_batch_size * arguments.sequence_length;
@@ -133,23 +133,23 @@ Sizes sizes_of(const Setup& setup, const CasePlace& place) {
 /// The weights and their gradients; all inputs and outputs, and the activations of one micro-batch. Two more, and twice a
 /// layer's weights, for what is made on the way.
 ShareBound memory_of_baseline(const Setup& setup, const CasePlace& place) {
-  const Sizes sizes = sizes_of(setup, place);
-  const std::int64_t m = arguments_of(setup, place).number_of_micro_batches();
+  const Sizes sizes = list_sizes(setup, place);
+  const std::int64_t m = make_arguments(setup, place).number_of_micro_batches();
   const std::int64_t weights = 2 * sizes.num_layers * sizes.layer_weights, data = 2 * m * sizes.output;
   return {weights + data + m * sizes.num_layers * sizes.layer_activations,
           weights + data + 2 * sizes.layer_weights + 3 * sizes.num_layers * sizes.layer_activations};
 }
 
 Case baseline_case(const std::string& name, const Setup& setup) {
-  Case result = case_of("a5.baseline", name, setup);
+  Case result = make_case("a5.baseline", name, setup);
   if (setup.has_many_batches)
     result.memory = [setup](const CasePlace& place) { return memory_of_baseline(setup, place); };
   result.only_rank_zero = true;  // which reads everything
   result.expected = [setup](const CasePlace& place) {
-    const Reference reference = reference_of(arguments_of(setup, place));
+    const Reference reference = compute_reference(make_arguments(setup, place));
     TensorMap results = {{"outputs", at::stack(reference.outputs)}};
     if (setup.has_many_batches) results["outputs.first"] = reference.outputs.front();
-    for (std::int64_t layer = 0; layer < arguments_of(setup, place).number_of_layers; ++layer)
+    for (std::int64_t layer = 0; layer < make_arguments(setup, place).number_of_layers; ++layer)
       add_gradients(reference, layer, results);
     return results;
   };
@@ -169,7 +169,7 @@ std::vector<Slice> layers_of_chunks(const PipelineArguments& arguments, int num_
 /// A judged rank is sent the weights of its own stages, which distribute_layers() fixes, and the micro-batches if it
 /// has the first stage; the other stages compute on what they receive, and the loss needs no labels.
 void keep_own_stages(const Setup& setup, const CasePlace& place, TensorMap& inputs) {
-  const PipelineArguments arguments = arguments_of(setup, place);
+  const PipelineArguments arguments = make_arguments(setup, place);
   TensorMap own;
   for (const Slice& layers : layers_of_chunks(arguments, setup.num_chunks, place)) {
     for (std::int64_t layer = layers.begin; layer < layers.end(); ++layer) {
@@ -187,8 +187,8 @@ void keep_own_stages(const Setup& setup, const CasePlace& place, TensorMap& inpu
 }
 
 /// Outputs on the last rank; on each rank the gradients of its chunks' layers.
-TensorMap part_of(const Reference& reference, const PipelineArguments& arguments, int num_chunks,
-                  const CasePlace& place) {
+TensorMap take_part(const Reference& reference, const PipelineArguments& arguments, int num_chunks,
+                    const CasePlace& place) {
   TensorMap results;
   const bool last = place.rank == place.size - 1;
   const std::int64_t num_outputs = last ? arguments.number_of_micro_batches() : 0;
@@ -222,8 +222,8 @@ std::int64_t with_room(std::int64_t needed) {
 }
 
 /// The products of a rank's stages, and room for what is not a product.
-ShareBound work_of(const Setup& setup, const CasePlace& place) {
-  const PipelineArguments arguments = arguments_of(setup, place);
+ShareBound bound_work(const Setup& setup, const CasePlace& place) {
+  const PipelineArguments arguments = make_arguments(setup, place);
   const std::vector<pipeline::StageWorkload> stages = workloads(arguments, place.size * setup.num_chunks);
   std::int64_t all = 0, own = 0;
   for (std::size_t stage = 0; stage < stages.size(); ++stage) {
@@ -237,17 +237,17 @@ ShareBound work_of(const Setup& setup, const CasePlace& place) {
 /// A stage's weights and their gradients, and what a micro-batch keeps alive until its backward pass: the input of each
 /// layer, what its activation returns, and the stage's output. All micro-batches are live when the last one has gone
 /// forward; two more, and twice the largest layer's weights, for what is made on the way.
-ShareBound memory_of(const Setup& setup, const CasePlace& place) {
-  const auto [num_layers, weights, of_layer, output] = sizes_of(setup, place);
-  const std::int64_t m = arguments_of(setup, place).number_of_micro_batches();
+ShareBound bound_memory(const Setup& setup, const CasePlace& place) {
+  const auto [num_layers, weights, of_layer, output] = list_sizes(setup, place);
+  const std::int64_t m = make_arguments(setup, place).number_of_micro_batches();
   const std::int64_t own_layers = uneven_slice(num_layers, place.size, place.rank).size;
   return {2 * num_layers * weights + m * (num_layers * of_layer + output),
           2 * (own_layers + 1) * weights + (m + 2) * (own_layers * of_layer + output)};
 }
 
 /// A pipeline's makespan, and room for what is not a product and for messages that are awaited in place.
-TimeBound time_of(const Setup& setup, int size) {
-  const PipelineArguments arguments = arguments_of(setup, {0, size, 0});
+TimeBound bound_time(const Setup& setup, int size) {
+  const PipelineArguments arguments = make_arguments(setup, {0, size, 0});
   pipeline::ScheduleOptions options;
   if (!setup.kind.empty()) options.kind = setup.kind;
   options.num_ranks = size;
@@ -263,7 +263,7 @@ TimeBound time_of(const Setup& setup, int size) {
 
 /// What travels: each micro-batch once over each border between stages of different ranks, in each direction.
 CostBound traffic(const Setup& setup, const std::string& task, const CasePlace& place) {
-  const PipelineArguments arguments = arguments_of(setup, place);
+  const PipelineArguments arguments = make_arguments(setup, place);
   std::int64_t sends = 0;
   for (int chunk = 0; chunk < setup.num_chunks && place.size > 1; ++chunk) {
     const int stage = chunk * place.size + place.rank;
@@ -278,27 +278,27 @@ CostBound traffic(const Setup& setup, const std::string& task, const CasePlace& 
 }
 
 Case pipeline_case(const std::string& task, const std::string& name, const Setup& setup) {
-  Case result = case_of(task, name, setup);
+  Case result = make_case(task, name, setup);
   result.keep_own_part = [setup](const CasePlace& place, TensorMap& inputs) { keep_own_stages(setup, place, inputs); };
   const OncePerWorld<Reference> whole([setup](int size, std::uint64_t seed) {
-    return reference_of(arguments_of(setup, {0, size, seed}));
+    return compute_reference(make_arguments(setup, {0, size, seed}));
   });
   result.expected = [setup, whole](const CasePlace& place) {
-    TensorMap results = part_of(*whole.at(place), arguments_of(setup, place), setup.num_chunks, place);
+    TensorMap results = take_part(*whole.at(place), make_arguments(setup, place), setup.num_chunks, place);
     if (setup.has_many_batches && results.count("outputs") != 0)
       results["outputs.first"] = whole.at(place)->outputs.front();
     return results;
   };
   result.bounds = [setup, task](const CasePlace& place) { return std::vector<CostBound>{traffic(setup, task, place)}; };
-  result.work = [setup](const CasePlace& place) { return work_of(setup, place); };
-  if (setup.computes_long) result.time = [setup](int size, std::uint64_t) { return time_of(setup, size); };
+  result.work = [setup](const CasePlace& place) { return bound_work(setup, place); };
+  if (setup.computes_long) result.time = [setup](int size, std::uint64_t) { return bound_time(setup, size); };
   return result;
 }
 
 /// The student's own loop. The provided schedules are not bounded in memory: memory_test.cpp shows what they hold.
 Case all_forward_all_backward_case(const std::string& name, const Setup& setup) {
   Case result = pipeline_case("a5.all_forward_all_backward", name, setup);
-  result.memory = [setup](const CasePlace& place) { return memory_of(setup, place); };
+  result.memory = [setup](const CasePlace& place) { return bound_memory(setup, place); };
   return result;
 }
 

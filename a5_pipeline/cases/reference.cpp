@@ -16,7 +16,7 @@ void add_to(TensorMap& sums, const std::string& name, const at::Tensor& addend) 
 
 }  // namespace
 
-Reference reference_of(const PipelineArguments& arguments) {
+Reference compute_reference(const PipelineArguments& arguments) {
   const c10::NoGradGuard no_grad;
   Reference reference;
   const Model model(arguments, all_layers(arguments));

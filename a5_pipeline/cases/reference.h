@@ -16,6 +16,6 @@ struct Reference {
 /// Forward and backward of every micro-batch by the chain rule written out: with z = x F1^T, y = f(z) F2^T and the
 /// gradient G of y, that of F2 is G^T f(z), that of F1 is A^T x with A = (G F2) * f'(z), that of x is A F1. For ReLU
 /// f'(z) is 1 where f(z) is above 0, otherwise 0; for tanh 1 - f(z)^2. G of the last layer is 1 / (B S H) everywhere.
-Reference reference_of(const PipelineArguments& arguments);
+Reference compute_reference(const PipelineArguments& arguments);
 
 }  // namespace lab::a5

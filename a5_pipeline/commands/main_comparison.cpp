@@ -27,7 +27,7 @@ constexpr const char* kLayer = "Layer{index}";
 constexpr double kMaxDiff = 1e-4;  // 5 times the tolerance at the default sizes (comparisons.h): values are below 5
 
 /// The rank that has the layer.
-int owner_of(std::int64_t layer, const PipelineArguments& arguments, const pipeline::Schedule& schedule) {
+int find_owner(std::int64_t layer, const PipelineArguments& arguments, const pipeline::Schedule& schedule) {
   for (int stage = 0; stage < schedule.num_stages(); ++stage) {
     if (layer < uneven_slice(arguments.number_of_layers, schedule.num_stages(), stage).end())
       return schedule.rank_of_stage(stage);
@@ -38,7 +38,8 @@ int owner_of(std::int64_t layer, const PipelineArguments& arguments, const pipel
 std::string layers_of_rank(const PipelineArguments& arguments, const pipeline::Schedule& schedule, int rank) {
   std::vector<std::string> parts;
   for (int chunk = 0; chunk < schedule.num_chunks; ++chunk) {
-    const Slice slice = uneven_slice(arguments.number_of_layers, schedule.num_stages(), schedule.stage_of(rank, chunk));
+    const Slice slice =
+        uneven_slice(arguments.number_of_layers, schedule.num_stages(), schedule.find_stage(rank, chunk));
     parts.push_back(slice.size == 1 ? fmt::format("{}", slice.begin)
                                     : fmt::format("{}-{}", slice.begin, slice.end() - 1));
   }
@@ -166,7 +167,7 @@ void expect_comparison(log::LogExpectation& log, const LabOptions& options) {
     log.add(rank, log::rank_text(log::filled(kLayersLine, layers_of_rank(arguments, schedule, rank))));
   log.add(log.num_ranks() - 1, log::ExpectedMatch{kOutputs, true, kMaxDiff, "", ""});
   for (std::int64_t layer = 0; layer < arguments.number_of_layers; ++layer) {
-    log.add(owner_of(layer, arguments, schedule),
+    log.add(find_owner(layer, arguments, schedule),
             log::ExpectedMatch{log::filled(kLayer, layer), true, kMaxDiff, "", ""});
   }
 }
@@ -192,7 +193,7 @@ void compare_with_baseline(RankRun& run, const LabOptions& options, const Baseli
   compare_outputs(run, arguments, result.outputs, reader);
   save_data(run, arguments);
   for (std::int64_t layer = 0; layer < arguments.number_of_layers; ++layer)
-    compare_layer(run, arguments, layer, owner_of(layer, arguments, schedule), result, reader);
+    compare_layer(run, arguments, layer, find_owner(layer, arguments, schedule), result, reader);
 }
 
 std::vector<LabStep> program_steps(const LabOptions& options, BaselineFile& baseline) {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "common/api/errors.h"
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 #include "common/comm/trace/trace.h"
 #include "common/launch/run_ranks.h"
 #include "common/pipeline/generators.h"
@@ -44,7 +44,7 @@ struct Names {
 };
 
 /// The messages of which the trace holds both ends: from when both were posted to when the receiver had it.
-std::vector<Span> messages_of(const Names& names, const std::vector<comm::TraceEvent>& trace) {
+std::vector<Span> list_messages(const Names& names, const std::vector<comm::TraceEvent>& trace) {
   std::vector<Span> spans;
   for (const comm::MessageEnds& ends : comm::message_ends(trace)) {
     if (ends.sent == nullptr || ends.received == nullptr) continue;
@@ -87,7 +87,7 @@ Timeline measured_timeline(const Schedule& schedule, const std::vector<comm::Tra
     timeline.busy_seconds[static_cast<std::size_t>(event.rank)] += event.end_seconds - event.start_seconds;
     timeline.computations.push_back({event.rank, action->second, event.start_seconds, event.end_seconds});
   }
-  timeline.messages = messages_of(names, trace);
+  timeline.messages = list_messages(names, trace);
   for (auto* spans : {&timeline.computations, &timeline.messages}) {
     for (Span& span : *spans) {
       span.start_seconds -= origin;
@@ -108,7 +108,7 @@ Timeline simulate(const Schedule& schedule, const pipeline::Costs& costs, const 
   spec.network = network;
   const launch::WorldOutcome outcome = launch::run_ranks(spec, [&](Communicator& comm) {
     const at::Tensor activation = at::empty({costs.message_bytes}, at::TensorOptions(at::kMeta).dtype(at::kByte));
-    pipeline::SimulatedStage work(schedule, costs, endpoint_of(comm), activation);
+    pipeline::SimulatedStage work(schedule, costs, get_endpoint(comm), activation);
     run_schedule(schedule, comm.point_to_point(), work,
                  pipeline::same_buffers(activation.sizes(), activation.options()));
     return TensorMap{};

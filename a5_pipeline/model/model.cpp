@@ -27,12 +27,12 @@ at::Tensor Model::forward(at::Tensor x) const {
   return forward_with(apply_weight, std::move(x));
 }
 
-at::Tensor Model::forward_with(const Linear& linear_of, at::Tensor x) const {
+at::Tensor Model::forward_with(const Linear& make_linear, at::Tensor x) const {
   if (!x.defined()) throw ContractError("the model's input is an undefined tensor; hint: where does it come from?");
   for (const Layer& layer : layers_) {
     check(x, {-1, -1, layer.fc1.size(1)});
-    const at::Tensor inner = linear_of(x, layer.fc1);
-    x = linear_of(activation_ == Activation::kRelu ? at::relu(inner) : at::tanh(inner), layer.fc2);
+    const at::Tensor inner = make_linear(x, layer.fc1);
+    x = make_linear(activation_ == Activation::kRelu ? at::relu(inner) : at::tanh(inner), layer.fc2);
     if (!layer_done_) continue;
     layer_done_();
     if (x.requires_grad()) x.register_hook([done = layer_done_](const at::Tensor&) { done(); });

@@ -28,7 +28,7 @@ PipelineArguments small_arguments() {
 
 /// The outcome of a pipeline in which rank 1 has other arguments than the rest.
 launch::WorldOutcome outcome_with(const PipelineArguments& odd, const std::string& kind, int size) {
-  return launch::run_ranks(world_of<Threads>(size), [&](Communicator& comm) {
+  return launch::run_ranks(choose_world<Threads>(size), [&](Communicator& comm) {
     const PipelineArguments arguments = comm.rank() == 1 ? odd : small_arguments();
     if (kind.empty()) {
       run_handout_pipeline(arguments, comm);
@@ -117,7 +117,7 @@ TEST_CASE("PipelineStage::backward: an input without a gradient, one that is not
 }
 
 TEST_CASE("pipeline_communicate: nothing to send") {
-  const launch::WorldOutcome outcome = launch::run_ranks(world_of<Threads>(2), [](Communicator& comm) {
+  const launch::WorldOutcome outcome = launch::run_ranks(choose_world<Threads>(2), [](Communicator& comm) {
     const PipelineOperation operation =
         comm.rank() == 0 ? PipelineOperation::kSendForward : PipelineOperation::kRecvForward;
     pipeline_communicate(operation, comm.point_to_point(), small_arguments());

@@ -52,10 +52,10 @@ TEST_CASE("a wrong entry of a table is described by what was asked there") {
 
 TEST_CASE("1f1b with messages awaited in place: two stages send to each other and wait") {
   const TaskCall blocking = [](Communicator& comm, const CaseInputs& inputs) {
-    pipeline::ScheduleOptions options = schedule_of(inputs, comm.size());
+    pipeline::ScheduleOptions options = make_schedule_options(inputs, comm.size());
     options.waiting = pipeline::Waiting::kBlocking;
-    return results_of(run_scheduled_pipeline(arguments_of(inputs), pipeline::make_schedule(options), comm), inputs,
-                      comm);
+    return collect_results(run_scheduled_pipeline(make_arguments(inputs), pipeline::make_schedule(options), comm),
+                           inputs, comm);
   };
   CHECK(testing::contains(testing::verdict(all_cases(), "OneForwardOneBackward", blocking, 2),
                           "deadlock: rank 0 waits to send 384 B to rank 1 ("));

@@ -12,7 +12,7 @@ bool is_prefix(const std::string& prefix, const std::string& name) {
 }
 
 /// The names that begin like this.
-std::vector<std::string> names_of(const TensorMap& tensors, const std::string& prefix) {
+std::vector<std::string> list_names(const TensorMap& tensors, const std::string& prefix) {
   std::vector<std::string> names;
   for (const auto& named : tensors) {
     if (is_prefix(prefix, named.first)) names.push_back(named.first);
@@ -36,8 +36,8 @@ void check_judged(const Case& test_case, int size) {
       if (is_prefix("layer", name))
         own.push_back("weight." + name.substr(0, name.size() - std::string(".grad").size()));
     }
-    CHECK((names_of(sent, "weight.") == own));
-    CHECK(names_of(sent, "input.").size() == (rank == 0 ? names_of(all, "input.").size() : 0));
+    CHECK((list_names(sent, "weight.") == own));
+    CHECK(list_names(sent, "input.").size() == (rank == 0 ? list_names(all, "input.").size() : 0));
     for (const auto& [name, tensor] : sent) CHECK(of_all_ranks.emplace(name, tensor).second);
     if (rank == size - 1) CHECK(of_all_ranks.size() == all.size());
   }

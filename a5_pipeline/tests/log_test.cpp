@@ -20,7 +20,7 @@ namespace {
 log::LogExpectation expected_log(int num_ranks) {
   const LabOptions options;
   BaselineFile no_baseline;
-  return expectation_of(program_steps(options, no_baseline), num_ranks);
+  return make_expectation(program_steps(options, no_baseline), num_ranks);
 }
 
 std::string right_log(int num_ranks) {
@@ -31,15 +31,17 @@ std::string right_log(int num_ranks) {
       fmt::format("[Rank 0] Pipeline (pp {}, schedule afab, float32): outputs and gradients, to 4e-05 of the "
                   "baseline's norm.",
                   num_ranks));
-  const auto layers_of = [&](int rank) { return uneven_slice(PipelineArguments().number_of_layers, num_ranks, rank); };
+  const auto choose_layers = [&](int rank) {
+    return uneven_slice(PipelineArguments().number_of_layers, num_ranks, rank);
+  };
   for (int rank = 0; rank < num_ranks; ++rank) {
-    const Slice slice = layers_of(rank);
+    const Slice slice = choose_layers(rank);
     log.line(fmt::format("[Rank {}] has layers {}{}", rank, slice.begin,
                          slice.size == 1 ? "" : fmt::format("-{}", slice.end() - 1)));
   }
   log.match("Outputs", num_ranks - 1, 1.192093e-07);
   for (int rank = 0; rank < num_ranks; ++rank) {
-    for (std::int64_t layer = layers_of(rank).begin; layer < layers_of(rank).end(); ++layer)
+    for (std::int64_t layer = choose_layers(rank).begin; layer < choose_layers(rank).end(); ++layer)
       log.match(fmt::format("Layer{}", layer), rank, 1.192093e-07);
   }
   log.check(sections_after_comparison());

@@ -11,12 +11,12 @@
 namespace lab::a5 {
 namespace {
 
-double norm_of(const at::Tensor& tensor) {
+double compute_norm(const at::Tensor& tensor) {
   return tensor.norm().item<double>();
 }
 
 double rms(const at::Tensor& tensor) {
-  return norm_of(tensor) / std::sqrt(static_cast<double>(tensor.numel()));
+  return compute_norm(tensor) / std::sqrt(static_cast<double>(tensor.numel()));
 }
 
 TEST_CASE("activations neither fade nor grow through twelve layers, at the default sizes and at the tests'") {
@@ -56,7 +56,7 @@ TEST_CASE("every gradient of the baseline says something, in every dtype") {
       CAPTURE(name);
       REQUIRE(gradient.defined());
       // Hundreds of times what an absolute tolerance of 1e-5 would take for zero.
-      CHECK(norm_of(gradient) > 1e-3);
+      CHECK(compute_norm(gradient) > 1e-3);
     }
   }
 }
@@ -131,7 +131,7 @@ TEST_CASE("the gradients by hand are autograd's") {
     const Model model(arguments, all_layers(arguments));
     DataLoader data(arguments);
     const std::vector<at::Tensor> outputs = baseline_forward_backward(model, data, arguments);
-    const Reference reference = reference_of(arguments);
+    const Reference reference = compute_reference(arguments);
     const Tolerance tolerance = tolerance_of(arguments);
     REQUIRE(outputs.size() == reference.outputs.size());
     for (std::size_t i = 0; i < outputs.size(); ++i) CHECK(compare(reference.outputs[i], outputs[i], tolerance).close);

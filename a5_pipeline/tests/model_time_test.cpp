@@ -48,7 +48,7 @@ class OtherLoop {
     PipelineResult result;
     if (is_last()) result.outputs = results_;
     result.gradients = stage_.model().gradients();
-    return results_of(result, inputs, comm);
+    return collect_results(result, inputs, comm);
   }
 
  private:
@@ -88,7 +88,7 @@ class OtherLoop {
 
 TaskCall call_with(const Order& order) {
   return [order](Communicator& comm, const CaseInputs& inputs) {
-    const PipelineArguments arguments = arguments_of(inputs);
+    const PipelineArguments arguments = make_arguments(inputs);
     return OtherLoop(arguments, comm).run(order, inputs, comm);
   };
 }
@@ -112,10 +112,10 @@ TEST_CASE("one stage after the other is refused, although all results and messag
 TEST_CASE("the suite's README quotes what lab check says of that") {
   const std::string task = "a5.all_forward_all_backward";
   const std::vector<TaskOutcome> checks =
-      outcomes_of(run_checks(named_cases(all_cases(), task, "check"), {{task, call_with({1})}}, threads(4), 1234));
+      make_outcomes(run_checks(named_cases(all_cases(), task, "check"), {{task, call_with({1})}}, threads(4), 1234));
   REQUIRE(checks.size() == 1);
   std::string quoted;
-  for (const std::string& line : lines_of(check_text(checks.front()))) quoted += "    " + line;
+  for (const std::string& line : list_lines(check_text(checks.front()))) quoted += "    " + line;
   const char* source_dir = std::getenv("LAB_SOURCE_DIR");
   REQUIRE_MESSAGE(source_dir != nullptr, "LAB_SOURCE_DIR: where the sources are");
   CAPTURE(quoted);
@@ -131,8 +131,8 @@ TEST_CASE("all forward, then all backward is accepted, on one rank any order") {
 }
 
 /// The model time of the pipeline in a world, in picoseconds.
-std::int64_t model_time_of(const PipelineArguments& arguments, const pipeline::ScheduleOptions& options,
-                           const launch::WorldSpec& spec) {
+std::int64_t bound_model_time(const PipelineArguments& arguments, const pipeline::ScheduleOptions& options,
+                              const launch::WorldSpec& spec) {
   std::int64_t latest = 0;
   const launch::WorldOutcome outcome =
       launch::run_ranks(spec, launch::RankBody([&](Communicator& comm, launch::RankOutcome& own) {
@@ -160,7 +160,7 @@ TEST_CASE("1F1B takes 11/32 of the time of one process: 12 equal layers, 4 ranks
   const PipelineArguments arguments = twelve_layers();
   const std::int64_t product = 2 * 2 * 64 * 128 * 512;  // of the rows of a micro-batch
   const std::int64_t serial_ps = 100 * 8 * 12 * 6 * product;
-  const std::int64_t ps = model_time_of(arguments, {"1f1b", 4, 8}, threads(4));
+  const std::int64_t ps = bound_model_time(arguments, {"1f1b", 4, 8}, threads(4));
   CHECK(static_cast<double>(serial_ps) / static_cast<double>(ps) == doctest::Approx(32.0 / 11).epsilon(0.01));
 }
 
@@ -168,12 +168,12 @@ TEST_CASE("the model time of a pipeline is the same in every run and in every wo
   PipelineArguments arguments = twelve_layers();
   arguments.hidden_size = 16;
   const pipeline::ScheduleOptions options = {"interleaved", 4, 8, 3};
-  const std::int64_t once = model_time_of(arguments, options, threads(4));
-  for (int run = 0; run < 3; ++run) CHECK(model_time_of(arguments, options, threads(4)) == once);
+  const std::int64_t once = bound_model_time(arguments, options, threads(4));
+  for (int run = 0; run < 3; ++run) CHECK(bound_model_time(arguments, options, threads(4)) == once);
   launch::WorldSpec relay = threads(4);
   relay.kind = launch::WorldKind::kRelay;
   relay.shake_seed = 7;
-  CHECK(model_time_of(arguments, options, relay) == once);
+  CHECK(bound_model_time(arguments, options, relay) == once);
 }
 
 }  // namespace

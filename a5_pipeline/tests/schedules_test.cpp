@@ -26,7 +26,7 @@ struct Way {
 };
 
 /// Small sizes.
-PipelineArguments arguments_of(std::int64_t number_of_layers, int num_micro_batches, at::ScalarType dtype) {
+PipelineArguments make_arguments(std::int64_t number_of_layers, int num_micro_batches, at::ScalarType dtype) {
   PipelineArguments arguments;
   arguments.micro_batch_size = 1;
   arguments.global_batch_size = num_micro_batches;
@@ -38,7 +38,7 @@ PipelineArguments arguments_of(std::int64_t number_of_layers, int num_micro_batc
   return arguments;
 }
 
-PipelineResult baseline_of(const PipelineArguments& arguments) {
+PipelineResult compute_baseline(const PipelineArguments& arguments) {
   const Model model(arguments, all_layers(arguments));
   DataLoader data(arguments);
   PipelineResult result;
@@ -78,14 +78,14 @@ PipelineResult run(const Way& way, const PipelineArguments& arguments, Communica
 void check_ways(const std::vector<Way>& ways, int pp, std::int64_t number_of_layers, at::ScalarType dtype) {
   std::vector<PipelineResult> baselines;  // by number of micro-batches, from 1
   for (int m = 1; m <= kMostMicroBatches; ++m)
-    baselines.push_back(baseline_of(arguments_of(number_of_layers, m, dtype)));
+    baselines.push_back(compute_baseline(make_arguments(number_of_layers, m, dtype)));
 
   std::vector<std::vector<double>> differences(static_cast<std::size_t>(pp));  // by rank and way
   std::vector<std::vector<std::size_t>> num_gradients(static_cast<std::size_t>(pp));
   const launch::WorldOutcome outcome = launch::run_ranks(threads(pp), [&](Communicator& comm) {
     const auto rank = static_cast<std::size_t>(comm.rank());
     for (const Way& way : ways) {
-      const PipelineResult result = run(way, arguments_of(number_of_layers, way.num_micro_batches, dtype), comm);
+      const PipelineResult result = run(way, make_arguments(number_of_layers, way.num_micro_batches, dtype), comm);
       const PipelineResult& expected = baselines[static_cast<std::size_t>(way.num_micro_batches - 1)];
       differences[rank].push_back(difference(result, expected, comm.rank() == pp - 1));
       num_gradients[rank].push_back(result.gradients.size());
@@ -93,7 +93,7 @@ void check_ways(const std::vector<Way>& ways, int pp, std::int64_t number_of_lay
     return TensorMap{};
   });
   if (outcome.failure) FAIL(outcome.failure->message);
-  const double bound = pp == 1 ? 0 : tolerance_of(arguments_of(number_of_layers, 1, dtype)).relative_norm;
+  const double bound = pp == 1 ? 0 : tolerance_of(make_arguments(number_of_layers, 1, dtype)).relative_norm;
   for (std::size_t i = 0; i < ways.size(); ++i) {
     std::size_t num_weights = 0;
     for (std::size_t rank = 0; rank < differences.size(); ++rank) {

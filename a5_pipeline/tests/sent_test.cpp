@@ -30,13 +30,13 @@ CaseInputs some_inputs() {
 }
 
 std::string refused(const std::function<void()>& draw) {
-  return testing::message_of<UsageError>(draw);
+  return testing::get_message<UsageError>(draw);
 }
 
 TEST_CASE("a judged rank makes the layers and micro-batches that it was sent") {
   const CaseInputs inputs = some_inputs();
   const SentTensors sent(inputs);
-  const PipelineArguments arguments = arguments_of(inputs);
+  const PipelineArguments arguments = make_arguments(inputs);
   const Model model(arguments, {2, 0});
   CHECK(at::equal(model.layers()[0].fc1, inputs.tensor("weight.layer2.fc1")));
   CHECK(at::equal(model.layers()[1].fc2, inputs.tensor("weight.layer0.fc2")));
@@ -53,7 +53,7 @@ TEST_CASE("a judged rank cannot make another rank's layers, take its data, or dr
   inputs.tensors.erase("weight.layer1.fc1");
   inputs.tensors.erase("input.micro_batch0");
   const SentTensors sent(inputs);
-  PipelineArguments arguments = arguments_of(inputs);
+  PipelineArguments arguments = make_arguments(inputs);
   CHECK(contains(refused([&] { Model(arguments, {0, 1}); }), "asked for 'weight.layer1.fc1' [6, 4]"));
   CHECK(contains(refused([&] { DataLoader(arguments).next(); }), "this rank was sent no such tensor"));
   CHECK_THROWS_AS(Model(arguments, {3}), ContractError);

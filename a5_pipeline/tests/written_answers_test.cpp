@@ -28,7 +28,7 @@ std::string folder() {
   return std::string(source_dir) + "/a5_pipeline";
 }
 
-std::string text_of(const std::string& path) {
+std::string get_text(const std::string& path) {
   std::ifstream file(path);
   REQUIRE_MESSAGE(file, path);
   std::ostringstream whole;
@@ -38,14 +38,14 @@ std::string text_of(const std::string& path) {
 
 /// The reference answers between this heading and the next, of whatever level.
 std::string answer_to(const std::string& heading) {
-  const std::string text = text_of(folder() + "/answers/a5_answers.md");
+  const std::string text = get_text(folder() + "/answers/a5_answers.md");
   const std::size_t begin = text.find("# " + heading);
   REQUIRE_MESSAGE(begin != std::string::npos, heading);
   return text.substr(begin, text.find("\n##", begin) - begin);
 }
 
 /// The cells of the table row that begins with `first`, trimmed; empty cells are included.
-std::vector<std::string> row_of(const std::string& answer, const std::string& first) {
+std::vector<std::string> make_row(const std::string& answer, const std::string& first) {
   std::istringstream lines(answer);
   for (std::string line; std::getline(lines, line);) {
     std::vector<std::string> cells;
@@ -71,9 +71,9 @@ std::string code_in(const std::string& answer) {
 }
 
 /// The task's reference solution, from student/.
-std::string solution_of(const std::string& task) {
+std::string find_solution(const std::string& task) {
   for (const auto& file : std::filesystem::directory_iterator(folder() + "/student")) {
-    for (const SourcePart& part : parse_solution_markers(text_of(file.path()))) {
+    for (const SourcePart& part : parse_solution_markers(get_text(file.path()))) {
       if (part.task == task) return fmt::format("{}", fmt::join(part.lines, ""));
     }
   }
@@ -140,7 +140,7 @@ std::vector<std::vector<Deed>> deeds_of_ranks() {
 }
 
 /// "8 to rank 1", "8 from rank 0" or "nothing".
-std::string messages_of(const std::vector<Deed>& deeds, const std::string& operation) {
+std::string list_messages(const std::vector<Deed>& deeds, const std::string& operation) {
   const auto is_it = [&](const Deed& deed) { return deed.operation == operation; };
   const auto first = std::find_if(deeds.begin(), deeds.end(), is_it);
   if (first == deeds.end()) return "nothing";
@@ -164,7 +164,7 @@ TEST_CASE("the answers' code is the reference solution's") {
                                                         {"Q9.", "a5.compare_outputs"},
                                                         {"Q10.", "a5.compare_gradients"}}) {
     CAPTURE(task);
-    CHECK(code_in(answer_to(question)) == solution_of(task));
+    CHECK(code_in(answer_to(question)) == find_solution(task));
   }
 }
 
@@ -179,13 +179,13 @@ TEST_CASE("Q3: shape, bytes and number of messages") {
                                                fmt::format("{}", message_bytes(arguments)),
                                                fmt::format("{}", num_messages),
                                                fmt::format("{}", num_messages * message_bytes(arguments))};
-    CHECK(row_of(answer, name) == expected);
+    CHECK(make_row(answer, name) == expected);
   }
   std::size_t num_sends = 0;
   for (const auto& deeds : deeds_of_ranks()) {
     for (const Deed& deed : deeds) num_sends += deed.operation.substr(0, 4) == "send";
   }
-  CHECK(row_of(answer, "the defaults")[4] == fmt::format("{}", num_sends));
+  CHECK(make_row(answer, "the defaults")[4] == fmt::format("{}", num_sends));
 }
 
 TEST_CASE("Q5, Q6: the layers of each rank, and who needs the data") {
@@ -194,19 +194,19 @@ TEST_CASE("Q5, Q6: the layers of each rank, and who needs the data") {
   for (int rank = 0; rank < kNumRanks; ++rank) {
     const std::vector<std::string> expected = {
         fmt::format("{}", rank), fmt::format("{}", fmt::join(distribute_layers(num_layers, rank, kNumRanks), " "))};
-    CHECK(row_of(answer_to("Q5."), expected.front()) == expected);
+    CHECK(make_row(answer_to("Q5."), expected.front()) == expected);
     needs.emplace_back(requires_dataloader(rank, kNumRanks) ? "yes" : "no");
   }
-  CHECK(row_of(answer_to("Q5."), "rank")[1] == fmt::format("layers of {}", num_layers));
-  CHECK(row_of(answer_to("Q6."), needs.front()) == needs);
+  CHECK(make_row(answer_to("Q5."), "rank")[1] == fmt::format("layers of {}", num_layers));
+  CHECK(make_row(answer_to("Q6."), needs.front()) == needs);
 }
 
 TEST_CASE("Q7: which rank does which operation, with whom, how often") {
   const auto deeds = deeds_of_ranks();
   for (const std::string& name : message_names()) {
     std::vector<std::string> expected = {"`" + name + "`"};
-    for (const auto& of_rank : deeds) expected.push_back(messages_of(of_rank, name));
-    std::vector<std::string> row = row_of(answer_to("Q7."), expected.front());
+    for (const auto& of_rank : deeds) expected.push_back(list_messages(of_rank, name));
+    std::vector<std::string> row = make_row(answer_to("Q7."), expected.front());
     REQUIRE(row.size() == expected.size() + 1);
     row.pop_back();  // when: checked by the next test
     CHECK(row == expected);
@@ -249,7 +249,7 @@ TEST_CASE("Q7: when the messages of the sketch are sent, and when the batch ends
       std::sort(at.begin(), at.end());
       expected.push_back(at.empty() ? "" : fmt::format("{}, {} ... {}", at[0], at[1], at.back()));
     }
-    CHECK(row_of(answer, expected.front()) == expected);
+    CHECK(make_row(answer, expected.front()) == expected);
   }
   const double makespan = timeline.makespan_seconds, busy = timeline.busy_seconds[0];
   const std::string message = fmt::format("The batch ends at {} ms: {} ms of work on each rank and {} ms of bubble.",

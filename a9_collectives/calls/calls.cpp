@@ -21,7 +21,7 @@ TensorMap replicated_weights(const BasicTransformerBlock& block) {
 }
 
 TensorMap shards_call(Communicator& comm, const CaseInputs& inputs) {
-  BasicTransformerBlock block = block_of(inputs);
+  BasicTransformerBlock block = make_block(inputs);
   const TensorMap weights = block.weights();
   poison_sharded_weights(block);
   block.init_tensor_parallel_shards(comm);
@@ -37,7 +37,7 @@ TensorMap shards_call(Communicator& comm, const CaseInputs& inputs) {
 
 TensorMap tensor_parallel_call(Communicator& comm, const CaseInputs& inputs) {
   const c10::NoGradGuard no_grad;
-  BasicTransformerBlock block = block_of(inputs);
+  BasicTransformerBlock block = make_block(inputs);
   block.init_tensor_parallel_shards(comm);
   poison_sharded_weights(block);
   const at::Tensor out = block.forward_tensor_parallel(inputs.tensor("input.x"), comm);
@@ -46,7 +46,7 @@ TensorMap tensor_parallel_call(Communicator& comm, const CaseInputs& inputs) {
 
 TensorMap ulysses_call(Communicator& comm, const CaseInputs& inputs) {
   const c10::NoGradGuard no_grad;
-  const BasicTransformerBlock block = block_of(inputs);
+  const BasicTransformerBlock block = make_block(inputs);
   return ulysses_results(block, inputs, block.forward_ulysses(inputs.tensor("input.x_shard"), comm));
 }
 
@@ -95,7 +95,7 @@ TensorMap functions_alone(Communicator& comm, const CaseInputs& inputs) {
 }
 
 TensorMap tensor_parallel_gradients(Communicator& comm, const CaseInputs& inputs) {
-  BasicTransformerBlock block = block_of(inputs);
+  BasicTransformerBlock block = make_block(inputs);
   block.init_tensor_parallel_shards(comm);
   poison_sharded_weights(block);
   const at::Tensor x = leaf(inputs, "input.x");
@@ -108,7 +108,7 @@ TensorMap tensor_parallel_gradients(Communicator& comm, const CaseInputs& inputs
 }
 
 TensorMap ulysses_gradients(Communicator& comm, const CaseInputs& inputs) {
-  const BasicTransformerBlock block = block_of(inputs);
+  const BasicTransformerBlock block = make_block(inputs);
   const at::Tensor x_shard = leaf(inputs, "input.x_shard");
   const at::Tensor out = block.forward_ulysses(x_shard, comm);
   out.backward(inputs.tensor("input.grad_out"));
@@ -126,7 +126,7 @@ TensorMap gradients_call(Communicator& comm, const CaseInputs& inputs) {
 
 }  // namespace
 
-BasicTransformerBlock block_of(const CaseInputs& inputs) {
+BasicTransformerBlock make_block(const CaseInputs& inputs) {
   const std::string prefix = "weight.";
   TensorMap weights;
   for (const auto& [name, tensor] : inputs.tensors) {
@@ -136,7 +136,7 @@ BasicTransformerBlock block_of(const CaseInputs& inputs) {
                                weights);
 }
 
-TensorMap results_of(const at::Tensor& x, const at::Tensor& out, Place place) {
+TensorMap collect_results(const at::Tensor& x, const at::Tensor& out, Place place) {
   if (out.defined()) {
     const bool shares = out.is_alias_of(x);
     if (place == Place::kInPlace && !shares)

@@ -17,13 +17,13 @@ enum class Place {
 
 /// A collective's results: "out", which it has returned, and "x", its argument afterwards.
 /// Errors    ResultError: `out` is defined and not where the contract says
-TensorMap results_of(const at::Tensor& x, const at::Tensor& out, Place place);
+TensorMap collect_results(const at::Tensor& x, const at::Tensor& out, Place place);
 
 /// The case's tensor with the strides and the storage that the case asks for.
 at::Tensor case_tensor(const CaseInputs& inputs);
 
 /// The block that a case describes with its numbers and "weight." tensors.
-BasicTransformerBlock block_of(const CaseInputs& inputs);
+BasicTransformerBlock make_block(const CaseInputs& inputs);
 
 /// Makes the whole weights that the block has shards of unusable: reading one gives NaN.
 void poison_sharded_weights(const BasicTransformerBlock& block);

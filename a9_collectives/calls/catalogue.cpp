@@ -25,7 +25,7 @@ double share_of_others(int num_ranks) {
 }
 
 /// `steps` messages in turn, of equal size.
-Cost steps_of(double steps, double bytes_per_step) {
+Cost list_steps(double steps, double bytes_per_step) {
   return {steps, steps * bytes_per_step};
 }
 
@@ -40,25 +40,25 @@ Cost doubling(double num_bytes, int num_ranks) {
 }
 
 Cost cost_broadcast_flat(double num_bytes, int num_ranks) {
-  return steps_of(num_ranks - 1, num_bytes);
+  return list_steps(num_ranks - 1, num_bytes);
 }
 Cost cost_broadcast_binomial(double num_bytes, int num_ranks) {
-  return steps_of(ceil_lg(num_ranks), num_bytes);
+  return list_steps(ceil_lg(num_ranks), num_bytes);
 }
 Cost cost_broadcast_chain(double num_bytes, int num_ranks) {
   if (num_ranks == 1) return {};
   const auto segments = static_cast<double>(broadcast_chain_segments(static_cast<std::int64_t>(num_bytes)));
-  return steps_of(num_ranks - 2 + segments, num_bytes / segments);
+  return list_steps(num_ranks - 2 + segments, num_bytes / segments);
 }
 
 Cost cost_allreduce_gather_broadcast(double num_bytes, int num_ranks) {
-  return steps_of(2 * (num_ranks - 1), num_bytes);
+  return list_steps(2 * (num_ranks - 1), num_bytes);
 }
 Cost cost_allreduce_recursive_doubling(double num_bytes, int num_ranks) {
-  return steps_of(floor_lg(num_ranks) + (num_ranks == floor_power_of_two(num_ranks) ? 0 : 2), num_bytes);
+  return list_steps(floor_lg(num_ranks) + (num_ranks == floor_power_of_two(num_ranks) ? 0 : 2), num_bytes);
 }
 Cost cost_allreduce_ring(double num_bytes, int num_ranks) {
-  return steps_of(2 * (num_ranks - 1), num_bytes / num_ranks);
+  return list_steps(2 * (num_ranks - 1), num_bytes / num_ranks);
 }
 Cost cost_allreduce_ring_segmented(double num_bytes, int num_ranks) {
   const auto segments = allreduce_ring_segments(static_cast<std::int64_t>(num_bytes), num_ranks);
@@ -79,7 +79,7 @@ Cost cost_allgather_through_root(double num_bytes, int num_ranks) {
   return {2.0 * (num_ranks - 1), (num_ranks - 1) * (1 + 1.0 / num_ranks) * num_bytes};
 }
 Cost cost_allgather_ring(double num_bytes, int num_ranks) {
-  return steps_of(num_ranks - 1, num_bytes / num_ranks);
+  return list_steps(num_ranks - 1, num_bytes / num_ranks);
 }
 Cost cost_allgather_recursive_doubling(double num_bytes, int num_ranks) {
   return doubling(num_bytes, num_ranks);
@@ -92,10 +92,10 @@ Cost cost_allgather_direct(double num_bytes, int num_ranks) {
 }
 
 Cost cost_reduce_scatter_pairwise(double num_bytes, int num_ranks) {
-  return steps_of(num_ranks - 1, num_bytes / num_ranks);
+  return list_steps(num_ranks - 1, num_bytes / num_ranks);
 }
 Cost cost_reduce_scatter_ring(double num_bytes, int num_ranks) {
-  return steps_of(num_ranks - 1, num_bytes / num_ranks);
+  return list_steps(num_ranks - 1, num_bytes / num_ranks);
 }
 Cost cost_reduce_scatter_recursive_halving(double num_bytes, int num_ranks) {
   return doubling(num_bytes, num_ranks);
@@ -105,7 +105,7 @@ Cost cost_all_to_all_direct(double num_bytes, int num_ranks) {
   return num_ranks == 1 ? Cost{} : Cost{1, share_of_others(num_ranks) * num_bytes};
 }
 Cost cost_all_to_all_pairwise(double num_bytes, int num_ranks) {
-  return steps_of(num_ranks - 1, num_bytes / num_ranks);
+  return list_steps(num_ranks - 1, num_bytes / num_ranks);
 }
 Cost cost_all_to_all_bruck(double num_bytes, int num_ranks) {
   double chunks = 0;  // each travels as many times as its distance has binary digits that are set
@@ -127,7 +127,7 @@ struct Function {
 Function on_tensor(OnTensor function, Place place) {
   const auto call = [=](Communicator& comm, const CaseInputs& inputs) {
     const at::Tensor x = case_tensor(inputs);
-    return results_of(x, function(x, comm.point_to_point()), place);
+    return collect_results(x, function(x, comm.point_to_point()), place);
   };
   return {call, function};
 }
@@ -141,7 +141,7 @@ Function from_rank(FromRank function) {
   const auto call = [=](Communicator& comm, const CaseInputs& inputs) {
     const at::Tensor x = case_tensor(inputs);
     const auto src_rank = static_cast<int>(inputs.integer("src_rank"));
-    return results_of(x, function(x, src_rank, comm.point_to_point()), Place::kInPlace);
+    return collect_results(x, function(x, src_rank, comm.point_to_point()), Place::kInPlace);
   };
   return {call, [=](const at::Tensor& input, PointToPoint& p2p) { return function(input, 0, p2p); }};
 }
@@ -150,7 +150,7 @@ Function along_dims(AlongDims function) {
     const at::Tensor x = case_tensor(inputs);
     const at::Tensor out =
         function(x, inputs.integer("scatter_dim"), inputs.integer("gather_dim"), comm.point_to_point());
-    return results_of(x, out, Place::kNewContiguous);
+    return collect_results(x, out, Place::kNewContiguous);
   };
   return {call, [=](const at::Tensor& input, PointToPoint& p2p) { return function(input, 0, 0, p2p); }};
 }

@@ -109,7 +109,7 @@ std::uint64_t one_pass(int size) {
   return static_cast<std::uint64_t>(size - 1);
 }
 
-std::int64_t product_of(const std::vector<std::int64_t>& shape) {
+std::int64_t multiply_all(const std::vector<std::int64_t>& shape) {
   std::int64_t product = 1;
   for (const std::int64_t size : shape) product *= size;
   return product;
@@ -135,7 +135,7 @@ struct AlgorithmData {
 /// strides of its own is first made a row.
 Case segmented_ring_case(const std::string& name, const std::vector<std::int64_t>& shape, at::ScalarType dtype) {
   const auto element_bytes = static_cast<std::int64_t>(c10::elementSize(dtype));
-  const std::int64_t elements = product_of(shape), bytes = elements * element_bytes;
+  const std::int64_t elements = multiply_all(shape), bytes = elements * element_bytes;
   const auto limit = [=](const CasePlace& place, CostBound& bound) {
     in_a_ring(2, elements, element_bytes)(place, bound);
     bound.min_messages =
@@ -162,9 +162,9 @@ std::vector<Case> cases_on(const AlgorithmData& data) {
       data.long_dtype == data.dtype ? numbers(data.long_row, 22) : exact(data.long_row, data.long_dtype, 22);
   const auto element_bytes = static_cast<std::int64_t>(c10::elementSize(data.dtype));
   const auto summed_bytes = static_cast<std::int64_t>(summed.element_bytes);
-  const auto row_elements = product_of(data.row), part_elements = product_of(data.part);
-  const auto rows_elements = -product_of(data.rows);
-  const auto long_bytes = product_of(data.long_row) * static_cast<std::int64_t>(c10::elementSize(data.long_dtype));
+  const auto row_elements = multiply_all(data.row), part_elements = multiply_all(data.part);
+  const auto rows_elements = -multiply_all(data.rows);
+  const auto long_bytes = multiply_all(data.long_row) * static_cast<std::int64_t>(c10::elementSize(data.long_dtype));
   const auto named = [&](const char* name) { return name + data.suffix; };
   const auto all_parts = [part](const CasePlace& place) {
     return static_cast<std::uint64_t>(place.size) * part.bytes(place);

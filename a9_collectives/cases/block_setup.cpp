@@ -71,9 +71,9 @@ Traffic ulysses_traffic(std::uint64_t bytes_of_x, std::uint64_t num_passes, int 
   return all_to_all_traffic(num_passes * 4, bytes_of_x / num_ranks / num_ranks, size);
 }
 
-CostBounds sums_by_any_means(const std::string& task, const TrafficOf& traffic_of) {
+CostBounds sums_by_any_means(const std::string& task, const TrafficOf& bound_traffic) {
   return [=](const CasePlace& place) {
-    const Traffic traffic = traffic_of(place.size);
+    const Traffic traffic = bound_traffic(place.size);
     CostBound own = whole_traffic(task, traffic, place.size);
     own.min_bytes_received = traffic.bytes_exchanged;
     const std::uint64_t num_others = others_than_one(place.size), notes = num_others * kNotesBytes;
@@ -89,21 +89,21 @@ CostBounds sums_by_any_means(const std::string& task, const TrafficOf& traffic_o
   };
 }
 
-CostBounds own_collectives(const std::string& task, const TrafficOf& traffic_of) {
+CostBounds own_collectives(const std::string& task, const TrafficOf& bound_traffic) {
   return [=](const CasePlace& place) {
     std::vector<CostBound> bounds = no_built_ins();
-    bounds.push_back(whole_traffic(task, traffic_of(place.size), place.size));
+    bounds.push_back(whole_traffic(task, bound_traffic(place.size), place.size));
     return bounds;
   };
 }
 
-std::function<ShareBound(const CasePlace&)> block_work(const BlockSizesOf& sizes_of, std::int64_t num_blocks) {
-  return [=](const CasePlace& place) { return work_of_blocks(sizes_of(place.size), num_blocks, place); };
+std::function<ShareBound(const CasePlace&)> block_work(const BlockSizesOf& list_sizes, std::int64_t num_blocks) {
+  return [=](const CasePlace& place) { return work_of_blocks(list_sizes(place.size), num_blocks, place); };
 }
 
-std::function<ShareBound(const CasePlace&)> block_and_gradient_work(const BlockSizesOf& sizes_of) {
-  return [sizes_of](const CasePlace& place) {
-    const BlockSizes sizes = sizes_of(place.size);
+std::function<ShareBound(const CasePlace&)> block_and_gradient_work(const BlockSizesOf& list_sizes) {
+  return [list_sizes](const CasePlace& place) {
+    const BlockSizes sizes = list_sizes(place.size);
     ShareBound bound = work_of_blocks(sizes, 3, place);
     bound.most = work_of_blocks(sizes, 4, place).most;  // the forward pass may be recomputed
     const std::int64_t d = sizes.options.d_model, f = sizes.options.d_ff;
@@ -118,7 +118,7 @@ TransformerOptions two_heads_per_rank(int size) {
   return {6 * size, 2 * size, 10 * size};
 }
 
-std::int64_t batch_of(int size) {
+std::int64_t choose_batch(int size) {
   return size % 2 == 0 ? 3 : 1;
 }
 
@@ -137,18 +137,18 @@ Setup ulysses_setup(int) {
 }
 
 Setup further_tensor_parallel_setup(int size) {
-  return {two_heads_per_rank(size), batch_of(size), 5, at::kDouble};
+  return {two_heads_per_rank(size), choose_batch(size), 5, at::kDouble};
 }
 Setup further_ulysses_setup(int size) {
-  return {two_heads_per_rank(size), batch_of(size), 2 * size, at::kDouble};
+  return {two_heads_per_rank(size), choose_batch(size), 2 * size, at::kDouble};
 }
 
-at::Tensor part_of(const at::Tensor& tensor, std::int64_t dim, const CasePlace& place) {
+at::Tensor take_part(const at::Tensor& tensor, std::int64_t dim, const CasePlace& place) {
   const Slice slice = even_slice(tensor.size(dim), place.size, place.rank);
   return tensor.narrow(dim, slice.begin, slice.size).contiguous();
 }
 
-BlockData data_of(const Setup& setup, std::uint64_t seed) {
+BlockData make_data(const Setup& setup, std::uint64_t seed) {
   BlockData data;
   data.weights = initial_weights(setup.options, seed, setup.dtype);
   // New LayerNorms are all 1 and 0: leaving one out, or swapping two, would go unnoticed.
@@ -173,9 +173,9 @@ CaseInputs weight_inputs(const Setup& setup, const BlockData& data) {
 }
 
 CaseInputs split_inputs(const Setup& setup, Split split, bool with_gradient, const CasePlace& place) {
-  const BlockData data = data_of(setup, place.seed);
+  const BlockData data = make_data(setup, place.seed);
   const auto own = [&](const at::Tensor& tensor) {
-    return split == Split::kSequence ? part_of(tensor, 1, place) : tensor;
+    return split == Split::kSequence ? take_part(tensor, 1, place) : tensor;
   };
   CaseInputs inputs = weight_inputs(setup, data);
   inputs.tensors[split == Split::kSequence ? "input.x_shard" : "input.x"] = own(data.x);
@@ -183,21 +183,21 @@ CaseInputs split_inputs(const Setup& setup, Split split, bool with_gradient, con
   return inputs;
 }
 
-TensorMap shards_of(const TensorMap& whole, const CasePlace& place) {
+TensorMap take_shards(const TensorMap& whole, const CasePlace& place) {
   TensorMap shards;
   for (const char* name : {"q_proj", "k_proj", "v_proj", "fc1", "fc1_bias"})
-    shards[std::string(name) + "_shard"] = part_of(whole.at(name), 0, place);
-  for (const char* name : {"o_proj", "fc2"}) shards[std::string(name) + "_shard"] = part_of(whole.at(name), 1, place);
+    shards[std::string(name) + "_shard"] = take_part(whole.at(name), 0, place);
+  for (const char* name : {"o_proj", "fc2"}) shards[std::string(name) + "_shard"] = take_part(whole.at(name), 1, place);
   return shards;
 }
 
-Case block_case(const std::string& task, const std::string& name, const SetupOf& setup_of) {
+Case block_case(const std::string& task, const std::string& name, const SetupOf& choose_setup) {
   Case result;
   result.task = task;
   result.name = result.prefix = name;
-  if (setup_of(1).dtype == at::kDouble) result.tolerance.rtol = result.tolerance.atol = 1e-12;
-  result.skip_reason = [setup_of](int size) {
-    const std::int64_t heads = setup_of(size).options.num_heads;
+  if (choose_setup(1).dtype == at::kDouble) result.tolerance.rtol = result.tolerance.atol = 1e-12;
+  result.skip_reason = [choose_setup](int size) {
+    const std::int64_t heads = choose_setup(size).options.num_heads;
     return heads % size == 0 ? "" : fmt::format("{} heads do not divide by {} ranks", heads, size);
   };
   return result;
@@ -208,14 +208,14 @@ std::uint64_t bytes_of_weights(const Setup& setup) {
   return static_cast<std::uint64_t>(4 * d * d + 2 * d * f + 5 * d + f) * c10::elementSize(setup.dtype);
 }
 
-Traffic traffic_of(const Setup& setup, Split split, std::uint64_t num_passes, int size) {
+Traffic bound_traffic(const Setup& setup, Split split, std::uint64_t num_passes, int size) {
   return split == Split::kSequence ? ulysses_traffic(bytes_of_x(setup), num_passes, size)
                                    : tensor_parallel_traffic(bytes_of_x(setup), num_passes);
 }
 
-BlockSizesOf sizes_of(const SetupOf& setup_of) {
-  return [setup_of](int size) {
-    const Setup setup = setup_of(size);
+BlockSizesOf list_sizes(const SetupOf& choose_setup) {
+  return [choose_setup](int size) {
+    const Setup setup = choose_setup(size);
     return BlockSizes{setup.options, setup.batch, setup.sequence};
   };
 }

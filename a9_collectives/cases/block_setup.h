@@ -40,10 +40,10 @@ Traffic ulysses_traffic(std::uint64_t bytes_of_x, std::uint64_t num_passes, int 
 ///              and what is exchanged
 ///   besides    a few numbers for each other rank, such as the length of a shard, also by all_gather or all_reduce: the
 ///              handout lets these two help
-CostBounds sums_by_any_means(const std::string& task, const TrafficOf& traffic_of);
+CostBounds sums_by_any_means(const std::string& task, const TrafficOf& bound_traffic);
 
 /// The same, all by the task's own messages, and without a built-in collective, not even a barrier.
-CostBounds own_collectives(const std::string& task, const TrafficOf& traffic_of);
+CostBounds own_collectives(const std::string& task, const TrafficOf& bound_traffic);
 
 /// The sizes that a block's work follows from: b s positions of width d, h heads, f wide inside.
 struct BlockSizes {
@@ -56,10 +56,10 @@ using BlockSizesOf = std::function<BlockSizes(int size)>;
 ///   products      (2 b s (4 d^2 + 2 d f) + 4 b s^2 d) / P       projections, the two linear layers, attention
 ///   per element   24 b s d + 8 b h s^2 + 3 b s f                norms, softmax, biases and sums, perhaps on every rank
 ///   its own sums  2 (P-1) b s d                                 as the root of two all-reduces
-std::function<ShareBound(const CasePlace&)> block_work(const BlockSizesOf& sizes_of, std::int64_t num_blocks);
+std::function<ShareBound(const CasePlace&)> block_work(const BlockSizesOf& list_sizes, std::int64_t num_blocks);
 
 /// The same for forward and backward, after which the root of an all-reduce sums the weights' gradients as well.
-std::function<ShareBound(const CasePlace&)> block_and_gradient_work(const BlockSizesOf& sizes_of);
+std::function<ShareBound(const CasePlace&)> block_and_gradient_work(const BlockSizesOf& list_sizes);
 
 }  // namespace lab::a9
 
@@ -89,14 +89,14 @@ Setup further_ulysses_setup(int size);
 enum class Split { kWeights, kSequence };
 
 /// The rank's part of a tensor that is split along `dim`.
-at::Tensor part_of(const at::Tensor& tensor, std::int64_t dim, const CasePlace& place);
+at::Tensor take_part(const at::Tensor& tensor, std::int64_t dim, const CasePlace& place);
 
 /// The same on every rank.
 struct BlockData {
   TensorMap weights;
   at::Tensor x, grad_out;
 };
-BlockData data_of(const Setup& setup, std::uint64_t seed);
+BlockData make_data(const Setup& setup, std::uint64_t seed);
 
 /// The whole weights and sizes.
 CaseInputs weight_inputs(const Setup& setup, const BlockData& data);
@@ -105,17 +105,17 @@ CaseInputs weight_inputs(const Setup& setup, const BlockData& data);
 CaseInputs split_inputs(const Setup& setup, Split split, bool with_gradient, const CasePlace& place);
 
 /// This rank's rows of the column-parallel weights (or their gradients), its columns of the row-parallel ones.
-TensorMap shards_of(const TensorMap& whole, const CasePlace& place);
+TensorMap take_shards(const TensorMap& whole, const CasePlace& place);
 
 /// A case that runs where the number of ranks divides the heads.
-Case block_case(const std::string& task, const std::string& name, const SetupOf& setup_of);
+Case block_case(const std::string& task, const std::string& name, const SetupOf& choose_setup);
 
 /// What `num_passes` passes through the block must bring from rank to rank.
-Traffic traffic_of(const Setup& setup, Split split, std::uint64_t num_passes, int size);
+Traffic bound_traffic(const Setup& setup, Split split, std::uint64_t num_passes, int size);
 
 /// Of all weights together.
 std::uint64_t bytes_of_weights(const Setup& setup);
 
-BlockSizesOf sizes_of(const SetupOf& setup_of);
+BlockSizesOf list_sizes(const SetupOf& choose_setup);
 
 }  // namespace lab::a9

@@ -11,6 +11,7 @@ namespace {
 at::Tensor sum_of_all(const Input& input, const CasePlace& place) {
   const std::vector<at::Tensor> all = input.of_all(place);
   at::Tensor sum = all.front().clone();
+  // The data are integers, whose sums are exact in any order.
   for (int rank = 1; rank < place.size; ++rank) sum.add_(all[static_cast<std::size_t>(rank)]);
   return sum;
 }
@@ -71,16 +72,16 @@ std::vector<at::Tensor> of_each_rank(int first_rank, int num_ranks, const std::f
 }
 
 Input exact(const std::vector<std::int64_t>& shape, at::ScalarType dtype, std::uint64_t offset) {
-  const auto sizes_of = [shape](const CasePlace& place) {
+  const auto list_sizes = [shape](const CasePlace& place) {
     std::vector<std::int64_t> sizes = shape;
     for (std::int64_t& size : sizes) size = size < 0 ? -size * place.size : size;
     return sizes;
   };
   return {[=](const CasePlace& place, int first_rank, int num_ranks) {
-            return exact_values_of_ranks(sizes_of(place), dtype, place.seed + offset, first_rank, num_ranks);
+            return exact_values_of_ranks(list_sizes(place), dtype, place.seed + offset, first_rank, num_ranks);
           },
           [=](const CasePlace& place) {
-            return static_cast<std::uint64_t>(c10::multiply_integers(sizes_of(place))) * c10::elementSize(dtype);
+            return static_cast<std::uint64_t>(c10::multiply_integers(list_sizes(place))) * c10::elementSize(dtype);
           },
           c10::elementSize(dtype)};
 }
@@ -122,24 +123,25 @@ Input rounded(const std::vector<std::int64_t>& shape, std::uint64_t offset) {
 }
 
 Case broadcast_case(const std::string& task, const std::string& name, const Input& input,
-                    const std::function<int(int size)>& src_rank_of, const Limit& limit) {
-  Case result = with(tensor_case(task, name, input), "src_rank",
-                     [src_rank_of](const CasePlace& place) { return static_cast<double>(src_rank_of(place.size)); });
+                    const std::function<int(int size)>& find_src_rank, const Limit& limit) {
+  Case result = with(tensor_case(task, name, input), "src_rank", [find_src_rank](const CasePlace& place) {
+    return static_cast<double>(find_src_rank(place.size));
+  });
   // The previous contents on ranks other than the source must not show through.
   const auto before = result.inputs;
-  result.inputs = [before, src_rank_of](const CasePlace& place) {
+  result.inputs = [before, find_src_rank](const CasePlace& place) {
     CaseInputs inputs = before(place);
-    if (place.rank != src_rank_of(place.size)) poison_(inputs.tensors.at("input.x"));
+    if (place.rank != find_src_rank(place.size)) poison_(inputs.tensors.at("input.x"));
     return inputs;
   };
-  result.expected = [input, src_rank_of](const CasePlace& place) {
-    const at::Tensor sent = input.of(place, src_rank_of(place.size));
+  result.expected = [input, find_src_rank](const CasePlace& place) {
+    const at::Tensor sent = input.of(place, find_src_rank(place.size));
     return TensorMap{{"out", sent}, {"x", sent}};
   };
   return received(
       result,
-      [input, src_rank_of](const CasePlace& place) {
-        return place.rank == src_rank_of(place.size) ? 0 : input.bytes(place);
+      [input, find_src_rank](const CasePlace& place) {
+        return place.rank == find_src_rank(place.size) ? 0 : input.bytes(place);
       },
       input.bytes, limit);
 }

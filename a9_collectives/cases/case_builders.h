@@ -43,7 +43,7 @@ Input rounded(const std::vector<std::int64_t>& shape, std::uint64_t offset);
 using Limit = std::function<void(const CasePlace&, CostBound&)>;
 
 Case broadcast_case(const std::string& task, const std::string& name, const Input& input,
-                    const std::function<int(int size)>& src_rank_of, const Limit& limit = {});
+                    const std::function<int(int size)>& find_src_rank, const Limit& limit = {});
 Case allreduce_case(const std::string& task, const std::string& name, const Input& input, const Limit& limit = {});
 Case allgather_case(const std::string& task, const std::string& name, const Input& input, const Limit& limit = {});
 Case reduce_scatter_case(const std::string& task, const std::string& name, const Input& input, const Limit& limit = {});

@@ -9,7 +9,7 @@ std::vector<Section> sections() {
 }
 
 std::vector<Case> all_cases() {
-  std::vector<Case> cases = cases_of(sections());
+  std::vector<Case> cases = list_cases(sections());
   for (const std::vector<Case>& further :
        {further_collective_cases(), strided_algorithm_cases(), subgroup_cases(), unprinted_function_cases()})
     cases.insert(cases.end(), further.begin(), further.end());

@@ -19,39 +19,39 @@ TensorMap serial_gradients(const Setup& setup, const BlockData& data) {
 }
 
 TensorMap tensor_parallel_gradients(const Setup& setup, const CasePlace& place) {
-  const TensorMap serial = serial_gradients(setup, data_of(setup, place.seed));
+  const TensorMap serial = serial_gradients(setup, make_data(setup, place.seed));
   TensorMap expected = {{"out", serial.at("out")}, {"x.grad", serial.at("x")}};
   for (const char* name : {"ln1_weight", "ln1_bias", "ln2_weight", "ln2_bias", "fc2_bias"})
     expected[std::string(name) + ".grad"] = serial.at(name);
-  for (const auto& [name, shard] : shards_of(serial, place)) expected[name + ".grad"] = shard;
+  for (const auto& [name, shard] : take_shards(serial, place)) expected[name + ".grad"] = shard;
   return expected;
 }
 
 TensorMap ulysses_gradients(const Setup& setup, const CasePlace& place) {
-  const TensorMap serial = serial_gradients(setup, data_of(setup, place.seed));
-  TensorMap expected = {{"out", part_of(serial.at("out"), 1, place)},
-                        {"x_shard.grad", part_of(serial.at("x"), 1, place)}};
+  const TensorMap serial = serial_gradients(setup, make_data(setup, place.seed));
+  TensorMap expected = {{"out", take_part(serial.at("out"), 1, place)},
+                        {"x_shard.grad", take_part(serial.at("x"), 1, place)}};
   for (const auto& [name, gradient] : serial) {
     if (name != "out" && name != "x") expected[name + ".grad"] = gradient;
   }
   return expected;
 }
 
-Case gradient_case(const std::string& name, const SetupOf& setup_of, Split split) {
-  Case result = block_case("a9.parallel_functions", name, setup_of);
-  result.inputs = [setup_of, split](const CasePlace& place) {
-    return split_inputs(setup_of(place.size), split, true, place);
+Case gradient_case(const std::string& name, const SetupOf& choose_setup, Split split) {
+  Case result = block_case("a9.parallel_functions", name, choose_setup);
+  result.inputs = [choose_setup, split](const CasePlace& place) {
+    return split_inputs(choose_setup(place.size), split, true, place);
   };
-  result.expected = [setup_of, split](const CasePlace& place) {
-    const Setup setup = setup_of(place.size);
+  result.expected = [choose_setup, split](const CasePlace& place) {
+    const Setup setup = choose_setup(place.size);
     return split == Split::kSequence ? ulysses_gradients(setup, place) : tensor_parallel_gradients(setup, place);
   };
-  result.bounds = sums_by_any_means(result.task, [setup_of, split](int size) {
-    Traffic traffic = traffic_of(setup_of(size), split, 2, size);
-    if (split == Split::kSequence) traffic.bytes_summed = bytes_of_weights(setup_of(size));  // their gradients
+  result.bounds = sums_by_any_means(result.task, [choose_setup, split](int size) {
+    Traffic traffic = bound_traffic(choose_setup(size), split, 2, size);
+    if (split == Split::kSequence) traffic.bytes_summed = bytes_of_weights(choose_setup(size));  // their gradients
     return traffic;
   });
-  result.work = block_and_gradient_work(sizes_of(setup_of));
+  result.work = block_and_gradient_work(list_sizes(choose_setup));
   return result;
 }
 
@@ -92,7 +92,7 @@ struct Values {
   at::Tensor exchanged(at::IntArrayRef shape, std::uint64_t seed, const CasePlace& place, std::int64_t scatter,
                        std::int64_t gather) const {
     std::vector<at::Tensor> parts = of_all(shape, seed, place.size);
-    for (at::Tensor& part : parts) part = part_of(part, scatter, place);
+    for (at::Tensor& part : parts) part = take_part(part, scatter, place);
     return at::cat(parts, gather);
   }
 };
@@ -155,17 +155,17 @@ Case functions_case(const std::string& case_name, const std::vector<FunctionSize
   // f sums in its backward pass and g in its forward pass; the all-to-all exchanges P - 1 of P parts in both. And
   // sum_gradients() sums.
   result.bounds = sums_by_any_means(result.task, [=](int size) {
-    const auto bytes_of = [](const std::vector<std::int64_t>& shape) {
+    const auto view_bytes = [](const std::vector<std::int64_t>& shape) {
       return static_cast<std::uint64_t>(c10::multiply_integers(shape)) * c10::elementSize(at::kFloat);
     };
     Traffic traffic;
-    traffic.bytes_summed = bytes_of(all_sizes.front().same);
+    traffic.bytes_summed = view_bytes(all_sizes.front().same);
     for (const FunctionSizes& sizes : all_sizes) {
       const Traffic exchanged =
-          all_to_all_traffic(2, bytes_of(sizes.spread(size)) / static_cast<std::uint64_t>(size), size);
+          all_to_all_traffic(2, view_bytes(sizes.spread(size)) / static_cast<std::uint64_t>(size), size);
       traffic.bytes_exchanged += exchanged.bytes_exchanged;
       traffic.most_exchanged += exchanged.most_exchanged;
-      traffic.bytes_summed += 2 * bytes_of(sizes.same);
+      traffic.bytes_summed += 2 * view_bytes(sizes.same);
     }
     return traffic;
   });

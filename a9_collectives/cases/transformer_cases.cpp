@@ -8,15 +8,15 @@ at::Tensor serial_out(const Setup& setup, const BlockData& data) {
   return BasicTransformerBlock(setup.options, data.weights).forward(data.x).detach();
 }
 
-Case shards_case(const SetupOf& setup_of) {
-  Case result = block_case("a9.tensor_parallel_shards", "TensorParallelShards", setup_of);
+Case shards_case(const SetupOf& choose_setup) {
+  Case result = block_case("a9.tensor_parallel_shards", "TensorParallelShards", choose_setup);
   result.tolerance.rtol = result.tolerance.atol = 0;
-  result.inputs = [setup_of](const CasePlace& place) {
-    const Setup setup = setup_of(place.size);
-    return weight_inputs(setup, data_of(setup, place.seed));
+  result.inputs = [choose_setup](const CasePlace& place) {
+    const Setup setup = choose_setup(place.size);
+    return weight_inputs(setup, make_data(setup, place.seed));
   };
-  result.expected = [setup_of](const CasePlace& place) {
-    return shards_of(data_of(setup_of(place.size), place.seed).weights, place);
+  result.expected = [choose_setup](const CasePlace& place) {
+    return take_shards(make_data(choose_setup(place.size), place.seed).weights, place);
   };
   result.bounds = no_communication(result.task);
   return result;
@@ -24,53 +24,53 @@ Case shards_case(const SetupOf& setup_of) {
 
 /// What tensor_parallel_results() and ulysses_results() are of a right solution.
 TensorMap forward_results(const Setup& setup, Split split, const CasePlace& place) {
-  const BlockData data = data_of(setup, place.seed);
+  const BlockData data = make_data(setup, place.seed);
   const at::Tensor out = serial_out(setup, data);
   TensorMap results = data.weights;
   if (split == Split::kSequence) {
-    results.insert({{"out", part_of(out, 1, place)}, {"x_shard", part_of(data.x, 1, place)}});
+    results.insert({{"out", take_part(out, 1, place)}, {"x_shard", take_part(data.x, 1, place)}});
     return results;
   }
   results.insert({{"out", out}, {"x", data.x}});
-  for (const auto& [name, shard] : shards_of(data.weights, place)) {
+  for (const auto& [name, shard] : take_shards(data.weights, place)) {
     results[name] = shard;
     results.erase(name.substr(0, name.rfind("_shard")));
   }
   return results;
 }
 
-Case forward_case(const std::string& task, const std::string& name, const SetupOf& setup_of, Split split) {
-  Case result = block_case(task, name, setup_of);
-  result.inputs = [setup_of, split](const CasePlace& place) {
-    return split_inputs(setup_of(place.size), split, false, place);
+Case forward_case(const std::string& task, const std::string& name, const SetupOf& choose_setup, Split split) {
+  Case result = block_case(task, name, choose_setup);
+  result.inputs = [choose_setup, split](const CasePlace& place) {
+    return split_inputs(choose_setup(place.size), split, false, place);
   };
-  result.expected = [setup_of, split](const CasePlace& place) {
-    return forward_results(setup_of(place.size), split, place);
+  result.expected = [choose_setup, split](const CasePlace& place) {
+    return forward_results(choose_setup(place.size), split, place);
   };
-  result.bounds =
-      sums_by_any_means(task, [setup_of, split](int size) { return traffic_of(setup_of(size), split, 1, size); });
-  result.work = block_work(sizes_of(setup_of), 1);
+  result.bounds = sums_by_any_means(
+      task, [choose_setup, split](int size) { return bound_traffic(choose_setup(size), split, 1, size); });
+  result.work = block_work(list_sizes(choose_setup), 1);
   return result;
 }
 
-Case design_case(const SetupOf& setup_of) {
-  Case result = block_case("a9.design", "OwnCollectives", setup_of);
-  result.inputs = [setup_of](const CasePlace& place) {
-    CaseInputs inputs = split_inputs(setup_of(place.size), Split::kWeights, false, place);
-    inputs.tensors["input.x_shard"] = part_of(inputs.tensor("input.x"), 1, place);
+Case design_case(const SetupOf& choose_setup) {
+  Case result = block_case("a9.design", "OwnCollectives", choose_setup);
+  result.inputs = [choose_setup](const CasePlace& place) {
+    CaseInputs inputs = split_inputs(choose_setup(place.size), Split::kWeights, false, place);
+    inputs.tensors["input.x_shard"] = take_part(inputs.tensor("input.x"), 1, place);
     return inputs;
   };
-  result.expected = [setup_of](const CasePlace& place) {
-    const Setup setup = setup_of(place.size);
-    const at::Tensor out = serial_out(setup, data_of(setup, place.seed));
-    return TensorMap{{"tensor_parallel", out}, {"ulysses", part_of(out, 1, place)}};
+  result.expected = [choose_setup](const CasePlace& place) {
+    const Setup setup = choose_setup(place.size);
+    const at::Tensor out = serial_out(setup, make_data(setup, place.seed));
+    return TensorMap{{"tensor_parallel", out}, {"ulysses", take_part(out, 1, place)}};
   };
-  result.bounds = own_collectives(result.task, [setup_of](int size) {
-    Traffic both = traffic_of(setup_of(size), Split::kSequence, 1, size);
-    both.bytes_summed = traffic_of(setup_of(size), Split::kWeights, 1, size).bytes_summed;
+  result.bounds = own_collectives(result.task, [choose_setup](int size) {
+    Traffic both = bound_traffic(choose_setup(size), Split::kSequence, 1, size);
+    both.bytes_summed = bound_traffic(choose_setup(size), Split::kWeights, 1, size).bytes_summed;
     return both;
   });
-  result.work = block_work(sizes_of(setup_of), 2);
+  result.work = block_work(list_sizes(choose_setup), 2);
   return result;
 }
 

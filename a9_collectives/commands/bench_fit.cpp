@@ -20,7 +20,7 @@ using Timings = std::map<std::string, std::map<std::int64_t, double>>;
 constexpr double kWorthAnotherLine = 0.1;
 
 /// Errors    UsageError: as choice_tables()
-std::set<std::int64_t> sizes_of(const Timings& timings) {
+std::set<std::int64_t> list_sizes(const Timings& timings) {
   std::set<std::int64_t> sizes;
   for (const auto& [algorithm, seconds] : timings) {
     for (const auto& [bytes, of_one] : seconds) sizes.insert(bytes);
@@ -68,8 +68,8 @@ std::string limit_between(std::int64_t smaller, std::int64_t larger) {
   return fmt::format("{} * kKiB", std::max(1L, std::lround(limit / kKiB)));
 }
 
-std::string lines_of(int num_ranks, const Timings& timings) {
-  const std::set<std::int64_t> all = sizes_of(timings);
+std::string list_lines(int num_ranks, const Timings& timings) {
+  const std::set<std::int64_t> all = list_sizes(timings);
   const std::vector<std::int64_t> sizes(all.begin(), all.end());
   const std::vector<std::string> algorithms = best_sequence(timings, all);
   std::string lines;
@@ -95,7 +95,7 @@ std::string choice_tables(const std::vector<BenchRow>& rows) {
   std::string text;
   for (const std::string& collective : collectives) {
     text += fmt::format("// choose_{}()\n  static const std::vector<Choice> table = {{\n", collective);
-    for (const auto& [num_ranks, timings] : all[collective]) text += lines_of(num_ranks, timings);
+    for (const auto& [num_ranks, timings] : all[collective]) text += list_lines(num_ranks, timings);
     text += "  };\n  return quickest(table, num_bytes, num_ranks);\n";
   }
   return text;

@@ -11,7 +11,7 @@
 #include "common/bench/bench_blocks.h"
 #include "common/bench/collective_data.h"
 #include "common/bench/own_core.h"
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 #include "common/launch/run_ranks.h"
 #include "common/launch/supervise/run_directory.h"
 
@@ -47,8 +47,8 @@ void run_turns(std::vector<Contender>& contenders, const at::Tensor& input, std:
   }
 }
 
-BenchRow row_of(const Contender& contender, const Collective& collective, const std::string& transport,
-                std::int64_t bytes, std::int64_t input_elements, Communicator& comm) {
+BenchRow make_row(const Contender& contender, const Collective& collective, const std::string& transport,
+                  std::int64_t bytes, std::int64_t input_elements, Communicator& comm) {
   // A call takes as long as its slowest rank.
   const at::Tensor times = std::get<0>(at::sort(std::get<0>(of_all_ranks(comm, contender.seconds).max(0))));
   BenchRow row;
@@ -65,10 +65,10 @@ BenchRow row_of(const Contender& contender, const Collective& collective, const 
 
   const at::Tensor input = collective_input(input_elements, comm.rank());
   line_up(comm.point_to_point());
-  endpoint_of(comm).restart_clock();
-  const LedgerEntry before = endpoint_of(comm).ledger().of("message");
+  get_endpoint(comm).restart_clock();
+  const LedgerEntry before = get_endpoint(comm).ledger().of("message");
   const at::Tensor result = contender.run(input);
-  const LedgerEntry after = endpoint_of(comm).ledger().of("message");
+  const LedgerEntry after = get_endpoint(comm).ledger().of("message");
   const at::Tensor expected = expected_result(collective.name, input_elements, comm.rank(), comm.size());
   const auto wrong = static_cast<double>(at::ne(result, expected).sum().item().toLong());
   const at::Tensor counts = of_all_ranks(comm, {static_cast<double>(after.messages - before.messages),
@@ -107,7 +107,7 @@ std::vector<BenchRow> measure(const Collective& collective, const BenchRun& run,
   run_turns(contenders, input, bytes, run.turns, comm.point_to_point());
   std::vector<BenchRow> rows;
   for (const Contender& contender : contenders)
-    rows.push_back(row_of(contender, collective, run.transport, bytes, input_elements, comm));
+    rows.push_back(make_row(contender, collective, run.transport, bytes, input_elements, comm));
   return rows;
 }
 

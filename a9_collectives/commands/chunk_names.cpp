@@ -16,7 +16,7 @@ constexpr int kElementBit = 25;
 constexpr int kCheckBit = 47;
 constexpr int kEndBit = 61;
 
-std::uint64_t check_of(std::uint64_t rank, std::uint64_t element) {
+std::uint64_t find_check(std::uint64_t rank, std::uint64_t element) {
   return splitmix64(element * kMostProvenanceRanks + rank) >> 54;
 }
 
@@ -34,13 +34,13 @@ Sum sum_over(std::uint64_t ranks, std::uint64_t element) {
   for (std::uint64_t rank = 0; ranks >> rank != 0; ++rank) {
     if (((ranks >> rank) & 1) == 0) continue;
     ++sum.count;
-    sum.check += check_of(rank, element);
+    sum.check += find_check(rank, element);
   }
   return sum;
 }
 
 /// The piece of one element.
-Piece piece_of(std::uint64_t value) {
+Piece make_piece(std::uint64_t value) {
   const Piece unknown{0, 0, 1};
   const std::uint64_t ranks = field(value, 0, kCountBit);
   const std::uint64_t count = field(value, kCountBit, kElementBit);
@@ -94,20 +94,20 @@ at::Tensor provenance(int rank, std::int64_t numel) {
     const auto element = static_cast<std::uint64_t>(i);
     const std::uint64_t value = (std::uint64_t{1} << rank) | (std::uint64_t{1} << kCountBit) |
                                 (element << kElementBit) |
-                                (check_of(static_cast<std::uint64_t>(rank), element) << kCheckBit);
+                                (find_check(static_cast<std::uint64_t>(rank), element) << kCheckBit);
     values[i] = static_cast<std::int64_t>(value);
   }
   return tensor;
 }
 
-std::vector<Piece> pieces_of(const at::Tensor& tensor) {
+std::vector<Piece> split_pieces(const at::Tensor& tensor) {
   if (!tensor.defined()) return {};
   if (tensor.scalar_type() != at::kLong) return {{0, 0, tensor.numel()}};
   const at::Tensor row = tensor.detach().contiguous();
   const auto* values = row.data_ptr<std::int64_t>();
   std::vector<Piece> pieces;
   for (std::int64_t i = 0; i < row.numel(); ++i) {
-    const Piece next = piece_of(static_cast<std::uint64_t>(values[i]));
+    const Piece next = make_piece(static_cast<std::uint64_t>(values[i]));
     const bool goes_on =
         !pieces.empty() && pieces.back().ranks == next.ranks && (!next.known() || pieces.back().end == next.begin);
     if (goes_on) {
@@ -180,10 +180,10 @@ std::string ChunkNames::numbers(const Piece& piece) const {
 }
 
 std::string ChunkNames::own_parts(const std::vector<Piece>& pieces, std::size_t begin, std::size_t end) const {
-  const auto name_of = [&](std::size_t i) { return letter(only_rank(pieces[i])) + numbers(pieces[i]); };
-  if (end - begin > kMostParts) return name_of(begin) + ".." + name_of(end - 1);
+  const auto get_name = [&](std::size_t i) { return letter(only_rank(pieces[i])) + numbers(pieces[i]); };
+  if (end - begin > kMostParts) return get_name(begin) + ".." + get_name(end - 1);
   std::vector<std::string> names;
-  for (std::size_t i = begin; i < end; ++i) names.push_back(name_of(i));
+  for (std::size_t i = begin; i < end; ++i) names.push_back(get_name(i));
   return fmt::format("{}", fmt::join(names, " "));
 }
 

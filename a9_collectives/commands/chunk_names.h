@@ -34,7 +34,7 @@ at::Tensor provenance(int rank, std::int64_t numel);
 /// twice, or elements of different positions added together give a piece that is not known().
 /// Example   elements 4 5 of rank 0 plus those of rank 2, then element 0 of rank 1:
 ///           {ranks 0 2, [4, 6)}, {rank 1, [0, 1)}
-std::vector<Piece> pieces_of(const at::Tensor& tensor);
+std::vector<Piece> split_pieces(const at::Tensor& tensor);
 
 /// "a" for rank 0, "b" for rank 1, ...
 std::string letter(int rank);

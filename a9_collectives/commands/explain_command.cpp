@@ -26,7 +26,7 @@ std::string known_names() {
   return fmt::format("{} or schematic", fmt::join(names, ", "));
 }
 
-std::vector<const Algorithm*> algorithms_of(const Collective& collective, const ExplainOptions& options) {
+std::vector<const Algorithm*> list_algorithms(const Collective& collective, const ExplainOptions& options) {
   if (options.algorithm.empty()) return {&small_message_algorithm(collective, options.num_ranks)};
   if (options.algorithm != "all") return {&algorithm_named(collective, options.algorithm)};
   std::vector<const Algorithm*> all;
@@ -67,7 +67,7 @@ const Collective& explained(const ExplainOptions& options) {
 ExitCode explain_all(const ExplainOptions& options) {
   use_threads(1);
   const Collective& collective = explained(options);
-  const std::vector<const Algorithm*> algorithms = algorithms_of(collective, options);
+  const std::vector<const Algorithm*> algorithms = list_algorithms(collective, options);
   if (!options.text && options.file.empty()) make_folder("--out", options.out_dir);
   for (const Algorithm* algorithm : algorithms) {
     const std::vector<std::string> files = files_for(collective, *algorithm, options);

@@ -171,13 +171,13 @@ Explanation explain(const Collective& collective, const Algorithm& algorithm, in
   launch::WorldSpec spec;
   spec.num_ranks = num_ranks;
   spec.traced = true;
-  spec.payload_label = [&](const at::Tensor& payload) { return payloads.add(pieces_of(payload)); };
+  spec.payload_label = [&](const at::Tensor& payload) { return payloads.add(split_pieces(payload)); };
   const launch::WorldOutcome outcome =
       launch::run_ranks(spec, launch::RankBody([&](Communicator& comm, launch::RankOutcome&) {
                           const auto rank = static_cast<std::size_t>(comm.rank());
                           const at::Tensor input = provenance(comm.rank(), numel);
-                          inputs[rank] = pieces_of(input);
-                          results[rank] = pieces_of(algorithm.run(input, comm.point_to_point()));
+                          inputs[rank] = split_pieces(input);
+                          results[rank] = split_pieces(algorithm.run(input, comm.point_to_point()));
                         }));
   if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
 

@@ -40,7 +40,7 @@ const Algorithm& two_level_allreduce() {
   return algorithm;
 }
 
-std::vector<const Algorithm*> algorithms_of(const SimOptions& options, const Collective& collective) {
+std::vector<const Algorithm*> list_algorithms(const SimOptions& options, const Collective& collective) {
   const bool has_two_levels = options.network.ranks_per_host > 1 && collective.name == "allreduce";
   if (has_two_levels && options.algorithm == two_level_allreduce().name) return {&two_level_allreduce()};
   if (options.algorithm != "all") return {&algorithm_named(collective, options.algorithm)};
@@ -51,7 +51,8 @@ std::vector<const Algorithm*> algorithms_of(const SimOptions& options, const Col
 }
 
 /// The row, or why it is left out of "all".
-SimRow row_of(const SimOptions& options, const Collective& collective, const Algorithm& algorithm, std::int64_t bytes) {
+SimRow make_row(const SimOptions& options, const Collective& collective, const Algorithm& algorithm,
+                std::int64_t bytes) {
   if (options.algorithm != "all" || algorithm.name != "direct" || options.num_ranks <= kMostRanksForDirect)
     return simulate(collective, algorithm, bytes, options.num_ranks, options.network);
   SimRow row = forecast(collective, algorithm, bytes, options.num_ranks, options.network);
@@ -60,7 +61,7 @@ SimRow row_of(const SimOptions& options, const Collective& collective, const Alg
   return row;
 }
 
-std::vector<std::int64_t> sizes_of(const SimOptions& options) {
+std::vector<std::int64_t> list_sizes(const SimOptions& options) {
   if (!options.sweep) return {options.bytes};
   std::vector<std::int64_t> sizes;
   for (std::int64_t bytes = options.min_bytes; bytes <= options.max_bytes; bytes *= options.factor)
@@ -98,7 +99,7 @@ ExitCode simulate_all(SimOptions options) {
                                    per_host, options.num_ranks));
   }
   const Collective& collective = collective_named(options.collective);
-  const std::vector<const Algorithm*> algorithms = algorithms_of(options, collective);
+  const std::vector<const Algorithm*> algorithms = list_algorithms(options, collective);
   const std::string picture =
       options.plot_file.empty() ? sweep_picture(options.out_dir, collective, options.num_ranks) : options.plot_file;
   if (options.sweep) {
@@ -108,9 +109,9 @@ ExitCode simulate_all(SimOptions options) {
 
   std::vector<SimRow> rows;
   fmt::print("{}\n", sim_header());
-  for (const std::int64_t bytes : sizes_of(options)) {
+  for (const std::int64_t bytes : list_sizes(options)) {
     for (const Algorithm* algorithm : algorithms) {
-      rows.push_back(row_of(options, collective, *algorithm, bytes));
+      rows.push_back(make_row(options, collective, *algorithm, bytes));
       const bool said_before = !rows.back().left_out.empty() && rows.size() > algorithms.size();
       if (!said_before) fmt::print("{}\n", sim_line(rows.back()));
       std::fflush(stdout);

@@ -8,7 +8,7 @@
 #include "a9_collectives/commands/sim.h"
 #include "common/api/errors.h"
 #include "common/base/numbers.h"
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 #include "common/launch/run_ranks.h"
 
 namespace lab::a9 {
@@ -38,7 +38,7 @@ const SimRow& quickest(const std::vector<const SimRow*>& rows) {
   return *best;
 }
 
-double seconds_of(const std::vector<const SimRow*>& rows, const std::string& algorithm) {
+double find_seconds(const std::vector<const SimRow*>& rows, const std::string& algorithm) {
   for (const SimRow* row : rows) {
     if (row->algorithm == algorithm) return row->simulated_seconds;
   }
@@ -79,7 +79,7 @@ SimRow simulate(const Collective& collective, const Algorithm& algorithm, std::i
   const launch::WorldOutcome outcome = launch::run_ranks(spec, [&](Communicator& comm) {
     const at::Tensor input = at::empty({input_bytes}, at::TensorOptions(at::kMeta).dtype(at::kByte));
     algorithm.run(input, comm.point_to_point());
-    return TensorMap{{"seconds", at::tensor(endpoint_of(comm).transport().now(), at::kDouble)}};
+    return TensorMap{{"seconds", at::tensor(get_endpoint(comm).transport().now(), at::kDouble)}};
   });
   if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
   for (const launch::RankOutcome& rank : outcome.ranks) {
@@ -139,8 +139,8 @@ std::vector<Crossover> crossovers(const std::vector<SimRow>& rows) {
     } else if (best != found.back().algorithm) {
       // How far the old leader was ahead at the previous size, and is behind at this one, on logarithmic axes.
       const std::string& old = found.back().algorithm;
-      const double ahead = std::log(seconds_of(*before, best) / seconds_of(*before, old));
-      const double behind = std::log(seconds_of(list, old) / seconds_of(list, best));
+      const double ahead = std::log(find_seconds(*before, best) / find_seconds(*before, old));
+      const double behind = std::log(find_seconds(list, old) / find_seconds(list, best));
       const double share = ahead + behind > 0 ? ahead / (ahead + behind) : 0;
       const double ratio = static_cast<double>(bytes) / static_cast<double>(bytes_before);
       found.push_back({std::llround(static_cast<double>(bytes_before) * std::pow(ratio, share)), best});

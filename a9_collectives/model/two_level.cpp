@@ -19,7 +19,7 @@ struct Levels {
   std::vector<int> across;  ///< of each host, the rank that has this rank's place there
 };
 
-std::optional<Levels> levels_of(const PointToPoint& p2p) {
+std::optional<Levels> find_levels(const PointToPoint& p2p) {
   std::map<int, std::vector<int>> hosts;
   for (int rank = 0; rank < p2p.size(); ++rank) hosts[p2p.host_of(rank)].push_back(rank);
   Levels levels;
@@ -37,7 +37,7 @@ std::optional<Levels> levels_of(const PointToPoint& p2p) {
 }  // namespace
 
 bool has_two_levels(const PointToPoint& p2p) {
-  return levels_of(p2p).has_value();
+  return find_levels(p2p).has_value();
 }
 
 bool prefers_two_levels(std::int64_t num_bytes, const PointToPoint& p2p) {
@@ -45,7 +45,7 @@ bool prefers_two_levels(std::int64_t num_bytes, const PointToPoint& p2p) {
 }
 
 at::Tensor allreduce_two_level(at::Tensor tensor, PointToPoint& p2p) {
-  const std::optional<Levels> levels = levels_of(p2p);
+  const std::optional<Levels> levels = find_levels(p2p);
   if (!levels)
     throw ContractError("allreduce_two_level: expected several hosts with equally many ranks on each, at least 2");
   PointToPoint inside = p2p.subgroup(levels->inside), across = p2p.subgroup(levels->across);

@@ -14,13 +14,13 @@ using Run = std::function<at::Tensor(const at::Tensor& x, const CaseInputs&, Poi
 
 /// The verdict on the named case of an algorithm, if its function were this one.
 inline std::string algorithm_verdict(const std::string& case_name, const Run& run, int size) {
-  const auto is_of = [&](const char* collective) { return case_name.rfind(collective, 0) == 0; };
-  const Place place = is_of("Broadcast") || is_of("AllReduce") ? Place::kInPlace
-                      : is_of("AllToAll")                      ? Place::kNewContiguous
-                                                               : Place::kNew;
+  const auto is_operator = [&](const char* collective) { return case_name.rfind(collective, 0) == 0; };
+  const Place place = is_operator("Broadcast") || is_operator("AllReduce") ? Place::kInPlace
+                      : is_operator("AllToAll")                            ? Place::kNewContiguous
+                                                                           : Place::kNew;
   const TaskCall call = [&](Communicator& comm, const CaseInputs& inputs) {
     const at::Tensor x = case_tensor(inputs);
-    return results_of(x, run(x, inputs, comm.point_to_point()), place);
+    return collect_results(x, run(x, inputs, comm.point_to_point()), place);
   };
   return testing::verdict(algorithm_cases(), case_name, call, size);
 }

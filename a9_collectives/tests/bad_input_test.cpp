@@ -8,7 +8,7 @@
 #include "a9_collectives/allreduce.h"
 #include "a9_collectives/guards.h"
 #include "a9_collectives/reduce_scatter.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 
 // Invalid arguments to the five functions: an error on every rank that names rank, expected and got. An error that one
@@ -185,10 +185,10 @@ TEST_CASE("one more or fewer rows on one rank is an error on every rank") {
 }
 
 TEST_CASE("a name that choose_...() misspells is refused, with the known ones and the likely one") {
-  CHECK(testing::message_of([] {
+  CHECK(testing::get_message([] {
           refuse_algorithm("choose_broadcast", "binomal", {"flat", "binomial", "chain"});
         }) == "choose_broadcast returned 'binomal': expected one of flat, binomial, chain; did you mean 'binomial'?");
-  CHECK(testing::message_of([] {
+  CHECK(testing::get_message([] {
           refuse_algorithm("choose_all_to_all", "", {"direct", "pairwise"});
         }) == "choose_all_to_all returned '': expected one of direct, pairwise");
 }

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "a9_collectives/choices.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 
 // What the benchmark does with its figures; the figures themselves are not tested.
@@ -102,7 +102,7 @@ TEST_CASE("fit: each size gets its quickest algorithm; another one only if it sa
                  "      {8, 8 * kKiB, \"doubling\"},\n      {8, kAnySize, \"ring\"},\n"));
   rows.push_back(ours("direct", 2 << 20, 1));
   rows.push_back(ours("direct", 8 << 20, 1));
-  CHECK(testing::message_of<UsageError>([&] { choice_tables(rows); }) ==
+  CHECK(testing::get_message<UsageError>([&] { choice_tables(rows); }) ==
         "ring was measured at 1 sizes, expected 2, as the others");
 }
 
@@ -133,7 +133,7 @@ TEST_CASE("quickest: the line of the measured number of ranks that is nearest be
   CHECK(quickest(table, 2 << 10, 6) == "three small");
   CHECK(quickest(table, 4 << 10, 6) == "three");
   const auto refusal = [&](const std::vector<Choice>& lines) {
-    return testing::message_of<ContractError>([&] { quickest(lines, 5 << 10, 4); });
+    return testing::get_message<ContractError>([&] { quickest(lines, 5 << 10, 4); });
   };
   CHECK(contains(refusal({}), "expected a line for 5120 bytes on 4 ranks, got 0 lines, none of which fits; hint: "));
   CHECK(contains(refusal({{4, 4 * kKiB, "ring"}}), "got 1 lines"));

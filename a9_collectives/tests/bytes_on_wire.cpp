@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "a9_collectives/allreduce.h"
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 #include "common/launch/joined_world.h"
 
 using namespace lab;
@@ -27,12 +27,12 @@ template <typename AllReduce>
 void count(const char* name, Communicator& comm, const AllReduce& all_reduce) {
   at::Tensor tensor = at::ones({kElements});
   comm.collectives().barrier();
-  const std::uint64_t by_ledger = endpoint_of(comm).ledger().total().bytes_sent;
+  const std::uint64_t by_ledger = get_endpoint(comm).ledger().total().bytes_sent;
   const std::uint64_t bytes = sent("bytes"), packets = sent("packets");
   tensor = all_reduce(tensor, comm.point_to_point());
   comm.collectives().barrier();  // until then some of it may still be in a socket's buffer
   fmt::print("{}: {} by the ledger, {} on the wire, {} packets\n", name,
-             endpoint_of(comm).ledger().total().bytes_sent - by_ledger, sent("bytes") - bytes,
+             get_endpoint(comm).ledger().total().bytes_sent - by_ledger, sent("bytes") - bytes,
              sent("packets") - packets);
   if (tensor.ne(comm.size()).any().item<bool>()) throw std::runtime_error("a wrong sum");
 }

@@ -21,7 +21,7 @@ TEST_CASE("the reference passes every case within its bounds at every world size
 
 TEST_CASE("only the default seed gives the handout's numbers, any other gives numbers of its own") {
   const std::vector<Case> cases = all_cases();
-  const auto input_of = [&](const char* name, int rank, std::uint64_t seed) {
+  const auto make_input = [&](const char* name, int rank, std::uint64_t seed) {
     const CaseInputs inputs = named_cases(cases, name, "check").at(0).inputs({rank, 4, seed});
     REQUIRE(inputs.tensors.size() == 1);
     return inputs.tensors.begin()->second;
@@ -29,24 +29,24 @@ TEST_CASE("only the default seed gives the handout's numbers, any other gives nu
   const auto is = [](const at::Tensor& given, std::initializer_list<float> values) {
     return given.view({-1}).equal(at::tensor(values));
   };
-  CHECK(is(input_of("Broadcast", 0, 42), {10}));
-  CHECK(is(input_of("AllReduce", 2, 42), {3}));
-  CHECK(is(input_of("AllGather", 3, 42), {3, 13}));
-  CHECK(is(input_of("ReduceScatter", 1, 42), {4, 5, 6, 7}));
-  CHECK(is(input_of("AllToAll", 3, 42), {12, 13, 14, 15}));
+  CHECK(is(make_input("Broadcast", 0, 42), {10}));
+  CHECK(is(make_input("AllReduce", 2, 42), {3}));
+  CHECK(is(make_input("AllGather", 3, 42), {3, 13}));
+  CHECK(is(make_input("ReduceScatter", 1, 42), {4, 5, 6, 7}));
+  CHECK(is(make_input("AllToAll", 3, 42), {12, 13, 14, 15}));
   for (const char* name : {"Broadcast", "AllReduce", "AllGather", "ReduceScatter", "AllToAll"}) {
     CAPTURE(name);
     for (const int rank : {0, 1, 2, 3}) {
-      const at::Tensor one = input_of(name, rank, 7), other = input_of(name, rank, 20231);
-      CHECK(one.sizes() == input_of(name, rank, 42).sizes());
+      const at::Tensor one = make_input(name, rank, 7), other = make_input(name, rank, 20231);
+      CHECK(one.sizes() == make_input(name, rank, 42).sizes());
       CHECK((one.scalar_type() == at::kFloat));
       // A single drawn number may be the handout's by chance; all four ranks' never are.
       if (one.numel() > 1) CHECK_FALSE(one.equal(other));
     }
     std::vector<at::Tensor> given, drawn;
     for (const int rank : {0, 1, 2, 3}) {
-      given.push_back(input_of(name, rank, 42));
-      drawn.push_back(input_of(name, rank, 7));
+      given.push_back(make_input(name, rank, 42));
+      drawn.push_back(make_input(name, rank, 7));
     }
     CHECK_FALSE(at::cat(given).equal(at::cat(drawn)));
   }

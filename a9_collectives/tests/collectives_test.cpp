@@ -44,21 +44,21 @@ void check_everywhere(const std::vector<std::int64_t>& shape, at::ScalarType dty
   }
 }
 
-at::Tensor sum_of(const std::vector<at::Tensor>& tensors) {
+at::Tensor compute_sum(const std::vector<at::Tensor>& tensors) {
   at::Tensor sum = tensors[0].clone();
   for (std::size_t rank = 1; rank < tensors.size(); ++rank) sum.add_(tensors[rank]);
   return sum;
 }
 
-Expected expected_of(const std::string& collective, int src_rank = 0) {
+Expected compute_expected(const std::string& collective, int src_rank = 0) {
   if (collective == "broadcast") {
     return [src_rank](const auto& inputs, int) { return inputs[static_cast<std::size_t>(src_rank)]; };
   }
-  if (collective == "allreduce") return [](const auto& inputs, int) { return sum_of(inputs); };
+  if (collective == "allreduce") return [](const auto& inputs, int) { return compute_sum(inputs); };
   if (collective == "allgather") return [](const auto& inputs, int) { return at::cat(inputs, 0); };
   if (collective == "reduce_scatter") {
     return [](const auto& inputs, int rank) {
-      return sum_of(inputs).chunk(static_cast<std::int64_t>(inputs.size()), 0)[static_cast<std::size_t>(rank)];
+      return compute_sum(inputs).chunk(static_cast<std::int64_t>(inputs.size()), 0)[static_cast<std::size_t>(rank)];
     };
   }
   return [](const auto& inputs, int rank) {
@@ -82,10 +82,10 @@ TEST_CASE("every algorithm, at every world size and dtype") {
       for (const int size : kSizes) {
         for (const at::ScalarType dtype : kDtypes) {
           INFO(collective.name << " " << name << " on " << size << " ranks, dtype " << static_cast<int>(dtype));
-          check_everywhere(shape_for(size), dtype, size, run, expected_of(collective.name));
+          check_everywhere(shape_for(size), dtype, size, run, compute_expected(collective.name));
         }
         INFO(collective.name << " " << name << " on " << size << " ranks, not contiguous");
-        check_everywhere(shape_for(size), at::kFloat, size, run, expected_of(collective.name), true);
+        check_everywhere(shape_for(size), at::kFloat, size, run, compute_expected(collective.name), true);
       }
     }
   }
@@ -96,10 +96,10 @@ TEST_CASE("tensors with fewer elements than ranks, empty ones, and scalars") {
     for (const Algorithm& algorithm : collective.algorithms) {
       INFO(collective.name << " " << algorithm.name);
       const bool cuts_rows = collective.name == "reduce_scatter" || collective.name == "all_to_all";
-      check_everywhere({cuts_rows ? 5 : 1}, at::kFloat, 5, algorithm.run, expected_of(collective.name));
-      check_everywhere({5, 0, 2}, at::kFloat, 5, algorithm.run, expected_of(collective.name));
+      check_everywhere({cuts_rows ? 5 : 1}, at::kFloat, 5, algorithm.run, compute_expected(collective.name));
+      check_everywhere({5, 0, 2}, at::kFloat, 5, algorithm.run, compute_expected(collective.name));
       if (collective.name == "broadcast" || collective.name == "allreduce")
-        check_everywhere({}, at::kLong, 5, algorithm.run, expected_of(collective.name));
+        check_everywhere({}, at::kLong, 5, algorithm.run, compute_expected(collective.name));
     }
   }
 }
@@ -112,11 +112,11 @@ TEST_CASE("broadcast from every rank, by every algorithm, in many segments too")
         CAPTURE(size);
         CAPTURE(src_rank);
         const auto run = [&](const at::Tensor& input, PointToPoint& p2p) { return broadcast(input, src_rank, p2p); };
-        check_everywhere({7}, at::kFloat, size, run, expected_of("broadcast", src_rank));
+        check_everywhere({7}, at::kFloat, size, run, compute_expected("broadcast", src_rank));
       }
     }
     const auto run = [&](const at::Tensor& input, PointToPoint& p2p) { return broadcast(input, 2, p2p); };
-    check_everywhere({(1 << 20) + 3}, at::kFloat, 4, run, expected_of("broadcast", 2));
+    check_everywhere({(1 << 20) + 3}, at::kFloat, 4, run, compute_expected("broadcast", 2));
   }
 }
 

@@ -1,7 +1,7 @@
 #include "a9_collectives/commands/commands.h"
 #include "a9_collectives/commands/explanation.h"
 #include "common/plot/plot.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 
@@ -22,7 +22,7 @@ void for_every_algorithm(const Check& check) {
   }
 }
 
-std::string text_of(const char* collective, const char* algorithm, int num_ranks) {
+std::string get_text(const char* collective, const char* algorithm, int num_ranks) {
   const Collective& found = collective_named(collective);
   return explanation_text(explain(found, algorithm_named(found, algorithm), num_ranks));
 }
@@ -37,7 +37,7 @@ ExitCode run(std::vector<std::string> arguments) {
 }
 
 std::string refusal(const std::vector<std::string>& arguments) {
-  return testing::message_of<UsageError>([&] { run(arguments); });
+  return testing::get_message<UsageError>([&] { run(arguments); });
 }
 
 TEST_CASE("the all-to-all on 4 ranks: three steps of four chunks") {
@@ -53,13 +53,13 @@ TEST_CASE("the all-to-all on 4 ranks: three steps of four chunks") {
       "rank 1 ends with a1 b1 c1 d1\n"
       "rank 2 ends with a2 b2 c2 d2\n"
       "rank 3 ends with a3 b3 c3 d3\n";
-  CHECK(text_of("all_to_all", "direct", 4) ==
+  CHECK(get_text("all_to_all", "direct", 4) ==
         "all_to_all direct on 4 ranks: 1 step with all its messages at once, shown as 3 steps, 12 messages\n" + steps);
-  CHECK(text_of("all_to_all", "pairwise", 4) == "all_to_all pairwise on 4 ranks: 3 steps, 12 messages\n" + steps);
+  CHECK(get_text("all_to_all", "pairwise", 4) == "all_to_all pairwise on 4 ranks: 3 steps, 12 messages\n" + steps);
 }
 
 TEST_CASE("sums say over which ranks they go, and the tensor is cut where the algorithm cuts it") {
-  CHECK(text_of("allreduce", "ring", 3) ==
+  CHECK(get_text("allreduce", "ring", 3) ==
         "allreduce ring on 3 ranks: 4 steps, 12 messages\n"
         "rank 0 starts with a0 a1 a2\n"
         "rank 1 starts with b0 b1 b2\n"
@@ -71,7 +71,7 @@ TEST_CASE("sums say over which ranks they go, and the tensor is cut where the al
         "rank 0 ends with 0:Σ 1:Σ 2:Σ\n"
         "rank 1 ends with 0:Σ 1:Σ 2:Σ\n"
         "rank 2 ends with 0:Σ 1:Σ 2:Σ\n");
-  CHECK(text_of("allreduce", "recursive_doubling", 3) ==
+  CHECK(get_text("allreduce", "recursive_doubling", 3) ==
         "allreduce recursive_doubling on 3 ranks: 3 steps, 4 messages\n"
         "rank 0 starts with a\n"
         "rank 1 starts with b\n"
@@ -85,10 +85,10 @@ TEST_CASE("sums say over which ranks they go, and the tensor is cut where the al
 }
 
 TEST_CASE("a chain shows its pieces, an all-gather whose parts are joined") {
-  const std::string chain = text_of("broadcast", "chain", 3);
+  const std::string chain = get_text("broadcast", "chain", 3);
   CHECK(contains(chain, "step 2: 0->1 a1, 1->2 a0\n"));
   CHECK(contains(chain, "rank 2 ends with a0 a1 a2 a3\n"));
-  const std::string bruck = text_of("allgather", "bruck", 4);
+  const std::string bruck = get_text("allgather", "bruck", 4);
   CHECK(contains(bruck, "step 2: 0->2 a b, 1->3 b c, 2->0 c d, 3->1 d a\n"));
 }
 

@@ -11,7 +11,7 @@ namespace lab::a9 {
 namespace {
 
 log::LogExpectation expected_log(int num_ranks) {
-  return expectation_of(program_steps(), num_ranks);
+  return make_expectation(program_steps(), num_ranks);
 }
 
 std::string right_log(int num_ranks) {

@@ -10,7 +10,7 @@
 namespace lab::a9 {
 namespace {
 
-comm::TraceEvent end_of(int rank, comm::Direction direction, int peer, double posted, double waited) {
+comm::TraceEvent make_end(int rank, comm::Direction direction, int peer, double posted, double waited) {
   comm::TraceEvent event;
   event.rank = rank;
   event.direction = direction;
@@ -20,13 +20,13 @@ comm::TraceEvent end_of(int rank, comm::Direction direction, int peer, double po
   return event;
 }
 comm::TraceEvent sent(int rank, int peer, double posted, double waited) {
-  return end_of(rank, comm::Direction::kSend, peer, posted, waited);
+  return make_end(rank, comm::Direction::kSend, peer, posted, waited);
 }
 comm::TraceEvent received(int rank, int peer, double posted, double waited) {
-  return end_of(rank, comm::Direction::kRecv, peer, posted, waited);
+  return make_end(rank, comm::Direction::kRecv, peer, posted, waited);
 }
 
-std::string text_of(const std::vector<comm::TraceEvent>& events) {
+std::string get_text(const std::vector<comm::TraceEvent>& events) {
   std::string text;
   for (const StepMessage& message : message_steps(events))
     text += fmt::format("{}:{}->{} ", message.step, message.src_rank, message.dst_rank);
@@ -35,15 +35,15 @@ std::string text_of(const std::vector<comm::TraceEvent>& events) {
 
 TEST_CASE("what an end had waited for comes before") {
   // Rank 1 passes on what it got; rank 2 posted its receive long before.
-  CHECK(text_of({sent(0, 1, 0, 1), received(1, 0, 0, 1), sent(1, 2, 2, 3), received(2, 1, 0, 3)}) == "1:0->1 2:1->2 ");
+  CHECK(get_text({sent(0, 1, 0, 1), received(1, 0, 0, 1), sent(1, 2, 2, 3), received(2, 1, 0, 3)}) == "1:0->1 2:1->2 ");
   // Rank 3 is free from the start, but its receiver posts only after it has heard from rank 0.
-  CHECK(text_of({sent(0, 1, 0, 1), received(1, 0, 0, 1), received(1, 3, 2, 3), sent(3, 1, 0, 3)}) == "1:0->1 2:3->1 ");
+  CHECK(get_text({sent(0, 1, 0, 1), received(1, 0, 0, 1), received(1, 3, 2, 3), sent(3, 1, 0, 3)}) == "1:0->1 2:3->1 ");
 }
 
 TEST_CASE("posted at once, messages still take turns at a port; the order of posts decides, not that of waits") {
-  CHECK(text_of({sent(0, 2, 1, 4), sent(0, 1, 2, 3), received(1, 0, 0, 1), received(2, 0, 0, 9)}) == "1:0->2 2:0->1 ");
-  CHECK(text_of({sent(0, 2, 0, 9), sent(1, 2, 0, 9), received(2, 0, 0, 5), received(2, 1, 1, 6)}) == "1:0->2 2:1->2 ");
-  CHECK(text_of({sent(0, 1, 0, 9), received(0, 1, 1, 9), sent(1, 0, 0, 9), received(1, 0, 1, 9)}) == "1:0->1 1:1->0 ");
+  CHECK(get_text({sent(0, 2, 1, 4), sent(0, 1, 2, 3), received(1, 0, 0, 1), received(2, 0, 0, 9)}) == "1:0->2 2:0->1 ");
+  CHECK(get_text({sent(0, 2, 0, 9), sent(1, 2, 0, 9), received(2, 0, 0, 5), received(2, 1, 1, 6)}) == "1:0->2 2:1->2 ");
+  CHECK(get_text({sent(0, 1, 0, 9), received(0, 1, 1, 9), sent(1, 0, 0, 9), received(1, 0, 1, 9)}) == "1:0->1 1:1->0 ");
 }
 
 TEST_CASE("no messages, no steps; built-in collectives do not count; half a message is an error") {

@@ -22,21 +22,21 @@ std::string text(const std::vector<Piece>& pieces) {
   return text;
 }
 
-at::Tensor input_of(int rank) {
+at::Tensor make_input(int rank) {
   return provenance(rank, kNumel);
 }
 at::Tensor part(int rank, std::int64_t begin, std::int64_t end) {
-  return input_of(rank).slice(0, begin, end);
+  return make_input(rank).slice(0, begin, end);
 }
 bool is_unknown(const at::Tensor& tensor) {
-  return text(pieces_of(tensor)) == fmt::format("?{}", tensor.numel());
+  return text(split_pieces(tensor)) == fmt::format("?{}", tensor.numel());
 }
 
 TEST_CASE("an input is one piece, and so is a part of it in any shape") {
-  CHECK(text(pieces_of(input_of(3))) == "8[0,8)");
-  CHECK(text(pieces_of(part(0, 2, 6).view({2, 2}))) == "1[2,6)");
-  CHECK(pieces_of(input_of(0).slice(0, 0, 0)).empty());
-  CHECK(pieces_of(at::Tensor()).empty());
+  CHECK(text(split_pieces(make_input(3))) == "8[0,8)");
+  CHECK(text(split_pieces(part(0, 2, 6).view({2, 2}))) == "1[2,6)");
+  CHECK(split_pieces(make_input(0).slice(0, 0, 0)).empty());
+  CHECK(split_pieces(at::Tensor()).empty());
 }
 
 TEST_CASE("every sum over different ranks says which they are, up to all sixteen, at the last element too") {
@@ -45,13 +45,13 @@ TEST_CASE("every sum over different ranks says which they are, up to all sixteen
   for (int rank = kMostProvenanceRanks - 1; rank >= 0; --rank) {
     sum += provenance(rank, kMostProvenanceElements);
     ranks |= RankSet{1} << rank;
-    CHECK(text(pieces_of(sum)) == fmt::format("{}[0,{})", ranks, kMostProvenanceElements));
+    CHECK(text(split_pieces(sum)) == fmt::format("{}[0,{})", ranks, kMostProvenanceElements));
   }
 }
 
 TEST_CASE("joined parts are as many pieces, unless they go on where the last one ended") {
   const at::Tensor joined = at::cat({part(0, 0, 2), part(1, 0, 2), part(1, 2, 4), part(1, 6, 8)});
-  CHECK(text(pieces_of(joined)) == "1[0,2) 2[0,4) 2[6,8)");
+  CHECK(text(split_pieces(joined)) == "1[0,2) 2[0,4) 2[6,8)");
 }
 
 TEST_CASE("anything but a sum of inputs over different ranks is unknown") {
@@ -59,12 +59,12 @@ TEST_CASE("anything but a sum of inputs over different ranks is unknown") {
   CHECK(is_unknown(at::full({4}, -1, at::kLong)));
   CHECK(is_unknown(at::arange(4)));
   CHECK(is_unknown(at::ones({4}, at::kFloat)));
-  CHECK(is_unknown(input_of(0) + input_of(0)));  // 1 + 1 is the bit of rank 1
-  CHECK(is_unknown(input_of(0) + input_of(0) + input_of(2)));
+  CHECK(is_unknown(make_input(0) + make_input(0)));  // 1 + 1 is the bit of rank 1
+  CHECK(is_unknown(make_input(0) + make_input(0) + make_input(2)));
   CHECK(is_unknown(part(0, 0, 2) + part(1, 2, 4)));  // elements 0 and 2 have the mean 1
-  CHECK(is_unknown(input_of(0) + 1));
-  CHECK(is_unknown(input_of(0) * 40));
-  CHECK(text(pieces_of(at::cat({part(0, 0, 4), at::zeros({4}, at::kLong)}))) == "1[0,4) ?4");
+  CHECK(is_unknown(make_input(0) + 1));
+  CHECK(is_unknown(make_input(0) * 40));
+  CHECK(text(split_pieces(at::cat({part(0, 0, 4), at::zeros({4}, at::kLong)}))) == "1[0,4) ?4");
 }
 
 TEST_CASE("more ranks or elements than the fields have room for are refused") {

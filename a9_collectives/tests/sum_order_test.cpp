@@ -12,13 +12,13 @@ namespace {
 constexpr std::int64_t kChunkLength = 40;
 constexpr std::uint64_t kSeed = 3;
 
-at::Tensor input_of(int rank, int size) {
+at::Tensor make_input(int rank, int size) {
   return seeded_randn({size * kChunkLength}, kSeed + static_cast<std::uint64_t>(rank));
 }
 
 std::vector<at::Tensor> chunk_of_all(int chunk, int size) {
   std::vector<at::Tensor> parts;
-  for (int rank = 0; rank < size; ++rank) parts.push_back(Chunks(input_of(rank, size), size).chunk(chunk));
+  for (int rank = 0; rank < size; ++rank) parts.push_back(Chunks(make_input(rank, size), size).chunk(chunk));
   return parts;
 }
 
@@ -73,7 +73,7 @@ at::Tensor far_tree(const std::vector<at::Tensor>& parts, int) {
 /// Whether every rank has exactly these sums.
 bool sums_are(Function function, Order order, int size) {
   const auto outcome = launch::run_ranks(threads(size), [&](Communicator& comm) {
-    return TensorMap{{"sum", function(input_of(comm.rank(), size), comm.point_to_point())}};
+    return TensorMap{{"sum", function(make_input(comm.rank(), size), comm.point_to_point())}};
   });
   REQUIRE_FALSE(outcome.failure);
   std::vector<at::Tensor> chunks;

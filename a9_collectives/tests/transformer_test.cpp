@@ -12,7 +12,7 @@
 #include "a9_collectives/transformer_parallel_functions.h"
 #include "common/api/compare.h"
 #include "common/api/errors.h"
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
@@ -202,7 +202,8 @@ void refused(int num_ranks, const std::string& text, const std::function<void(Co
                             body(comm);
                           } catch (const ContractError& failure) {
                             if (std::string(failure.what()).find(text) == std::string::npos) throw;
-                            if (endpoint_of(comm).ledger().total().messages == 0) own.tensors["refused"] = at::ones({});
+                            if (get_endpoint(comm).ledger().total().messages == 0)
+                              own.tensors["refused"] = at::ones({});
                           }
                         }));
   CAPTURE(text);
@@ -252,7 +253,7 @@ TEST_CASE("cost: Ulysses makes four all-to-alls each way, and sends nothing else
     const auto outcome = launch::run_ranks(
         threads(size), launch::RankBody([&](Communicator& comm, launch::RankOutcome& own) {
           const auto count = [&](const char* name) {
-            const LedgerEntry total = endpoint_of(comm).ledger().total();
+            const LedgerEntry total = get_endpoint(comm).ledger().total();
             own.tensors[name] =
                 at::tensor({static_cast<std::int64_t>(total.messages), static_cast<std::int64_t>(total.bytes_sent)});
           };

@@ -3,7 +3,7 @@
 #include "a9_collectives/allreduce.h"
 #include "a9_collectives/calls/catalogue.h"
 #include "a9_collectives/commands/sim.h"
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 #include "common/comm/sim_world.h"
 #include "common/tensor/exact_data.h"
 #include "common/testing/test.h"
@@ -24,7 +24,7 @@ at::Tensor sum_over(int size, const std::vector<std::int64_t>& shape) {
 
 /// On processes, each two of which count as one host.
 launch::WorldOutcome on_hosts_of_two(int size, const launch::RankBody& body) {
-  launch::WorldSpec spec = world_of<TwoPerHost>(size);
+  launch::WorldSpec spec = choose_world<TwoPerHost>(size);
   spec.traced = true;
   return launch::run_ranks(spec, body);
 }
@@ -79,9 +79,9 @@ TEST_CASE("where ranks are on one host, alone on each, or unevenly spread, there
     CHECK(contains(outcome.failure->message, "expected several hosts with equally many ranks on each"));
   };
   check(threads(4));
-  check(world_of<TwoPerHost>(2));
-  check(world_of<TwoPerHost>(5));
-  launch::WorldSpec alone = world_of<TwoPerHost>(3);
+  check(choose_world<TwoPerHost>(2));
+  check(choose_world<TwoPerHost>(5));
+  launch::WorldSpec alone = choose_world<TwoPerHost>(3);
   alone.ranks_per_host = 1;
   check(alone);
 }

@@ -28,7 +28,7 @@ std::string answer_to(const std::string& heading) {
 }
 
 /// The cells of the table row that begins with `first`, without blanks around them.
-std::vector<std::string> row_of(const std::string& answer, const std::string& first) {
+std::vector<std::string> make_row(const std::string& answer, const std::string& first) {
   std::istringstream lines(answer);
   for (std::string line; std::getline(lines, line);) {
     std::vector<std::string> cells;
@@ -66,7 +66,7 @@ TEST_CASE("Q1: what each rank prints after the broadcast") {
   for (std::size_t rank = 0; rank < 4; ++rank) {
     const std::vector<std::string> expected = {fmt::format("{}", rank), python(results[rank].at("x")),
                                                python(results[rank].at("y"))};
-    CHECK(row_of(answer, fmt::format("{}", rank)) == expected);
+    CHECK(make_row(answer, fmt::format("{}", rank)) == expected);
   }
 }
 
@@ -79,14 +79,14 @@ TEST_CASE("Q2: the accumulation on root 0 after each receive, and the final valu
   };
   // With one rank fewer, the sum ends one receive earlier.
   for (int size = 2; size <= 4; ++size) {
-    const auto row = row_of(answer, fmt::format("rank {}", size - 1));
+    const auto row = make_row(answer, fmt::format("rank {}", size - 1));
     REQUIRE(row.size() >= 2);
     CHECK(row[1] == python(sums(size)[0].at("sum")));
   }
   const auto final_values = sums(4);
   for (std::size_t rank = 0; rank < 4; ++rank) {
     const std::vector<std::string> expected = {fmt::format("{}", rank), python(final_values[rank].at("sum"))};
-    CHECK(row_of(answer, fmt::format("{}", rank)) == expected);
+    CHECK(make_row(answer, fmt::format("{}", rank)) == expected);
   }
 }
 
@@ -102,7 +102,7 @@ TEST_CASE("Q3: shape and content of the gathered tensor") {
     const std::vector<std::string> expected = {fmt::format("{}", rank), fmt::format("[{}]", y.numel()),
                                                "[" + content + "]"};
     REQUIRE(y.dim() == 1);
-    CHECK(row_of(answer, fmt::format("{}", rank)) == expected);
+    CHECK(make_row(answer, fmt::format("{}", rank)) == expected);
   }
 }
 

@@ -32,7 +32,7 @@ class Communicator {
 
  private:
   Communicator(std::shared_ptr<Endpoint> endpoint, std::shared_ptr<CollectiveBackend> backend, Group group);
-  friend Endpoint& endpoint_of(Communicator& comm);  // endpoint_of.h
+  friend Endpoint& get_endpoint(Communicator& comm);  // get_endpoint.h
 
   std::shared_ptr<Endpoint> endpoint_;
   std::shared_ptr<CollectiveBackend> backend_;

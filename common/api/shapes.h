@@ -22,7 +22,7 @@ std::string shape_text(at::IntArrayRef shape);
 /// Example   at::kFloat: "float32"
 std::string_view dtype_name(at::ScalarType dtype);
 
-/// The reverse of dtype_name.
+/// The dtype that dtype_name() calls so.
 /// Errors    UsageError: not the name of a dtype that the labs use; the message lists those
 at::ScalarType parse_dtype(std::string_view name);
 

@@ -39,13 +39,13 @@ std::optional<std::string> machine_limit(const std::exception& failure) {
 
 }  // namespace
 
-int exit_code_of(const std::exception& failure) {
+int choose_exit_code(const std::exception& failure) {
   if (const auto* error = dynamic_cast<const Error*>(&failure)) return static_cast<int>(error->exit_code());
   if (!throw_site(&failure).student_line.empty()) return static_cast<int>(ExitCode::kStudentCode);
   return static_cast<int>(machine_limit(failure) ? ExitCode::kUsage : ExitCode::kInternal);
 }
 
-std::string message_of(const std::exception& failure) {
+std::string get_message(const std::exception& failure) {
   const std::string message = machine_limit(failure).value_or(without_backtrace(failure.what()));
   return message.empty() ? "no reason given" : message;
 }
@@ -54,7 +54,7 @@ std::string student_message(const std::exception* failure) {
   // Our own errors already name their location.
   const bool own = dynamic_cast<const Error*>(failure) != nullptr;
   const std::string line = own ? "" : throw_site(failure).student_line;
-  const std::string what = failure ? message_of(*failure) : "something that is not an exception was thrown";
+  const std::string what = failure ? get_message(*failure) : "something that is not an exception was thrown";
   return line.empty() ? what : line + ": " + what;
 }
 

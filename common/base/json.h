@@ -19,7 +19,7 @@ std::string json_text(const Value& value) {
   return nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// The reverse.
+/// Parses what json_text() wrote.
 /// Errors    UsageError: "expected WHAT: ...", which names a field that is missing
 template <typename Value>
 Value from_json_text(const std::string& text, const std::string& what) {

@@ -8,7 +8,7 @@
 namespace lab {
 
 /// "a9" of "a9_collectives": a lab's short name, with which its ids begin.
-std::string short_name_of(const std::string& lab);
+std::string shorten_name(const std::string& lab);
 
 /// Which of these folders of labs a name means: a folder's name, or the part before its first underscore ("a9").
 std::optional<std::size_t> find_lab(const std::string& name, const std::vector<std::string>& folders);

@@ -16,7 +16,7 @@
 namespace lab {
 namespace {
 
-std::optional<std::uint64_t> limit_of(__rlimit_resource resource) {
+std::optional<std::uint64_t> read_limit(__rlimit_resource resource) {
   rlimit limit = {};
   if (::getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
   return limit.rlim_cur;
@@ -25,7 +25,7 @@ std::optional<std::uint64_t> limit_of(__rlimit_resource resource) {
 }  // namespace
 
 std::string with_memory_limit(const std::string& text) {
-  const std::optional<std::uint64_t> limit = limit_of(RLIMIT_AS);
+  const std::optional<std::uint64_t> limit = read_limit(RLIMIT_AS);
   if (!limit) return text;
   return fmt::format("{}: this process may use {}; hint: raise the limit with ulimit -v", text, describe_bytes(*limit));
 }
@@ -34,13 +34,13 @@ std::string describe_error(int error) {
   const std::string text = std::strerror(error);
   if (error == ENOMEM) return with_memory_limit(text);
   if (error == EMFILE || error == ENFILE) {
-    const std::optional<std::uint64_t> limit = limit_of(RLIMIT_NOFILE);
+    const std::optional<std::uint64_t> limit = read_limit(RLIMIT_NOFILE);
     return fmt::format("{}: this process may open {}; hint: raise the limit with ulimit -n", text,
                        limit ? std::to_string(*limit) : "as many as the machine has");
   }
   if (error == EAGAIN) {  // also of a thread for whose stack there is no memory
-    const std::optional<std::uint64_t> memory = limit_of(RLIMIT_AS);
-    const std::optional<std::uint64_t> processes = limit_of(RLIMIT_NPROC);
+    const std::optional<std::uint64_t> memory = read_limit(RLIMIT_AS);
+    const std::optional<std::uint64_t> processes = read_limit(RLIMIT_NPROC);
     return fmt::format(
         "{}: {} processes and threads{}; hint: raise the limit with ulimit -u{}, or start fewer ranks", text,
         processes ? fmt::format("this user may have {}", *processes) : "the machine or its container allows no more",

@@ -142,8 +142,8 @@ pid_t fork_process(const std::function<int()>& body, const ProcessOptions& optio
     try {
       exit_code = body();
     } catch (const std::exception& failure) {
-      write_fully(2, fmt::format("error: {}\n", message_of(failure)));
-      exit_code = exit_code_of(failure);
+      write_fully(2, fmt::format("error: {}\n", get_message(failure)));
+      exit_code = choose_exit_code(failure);
     } catch (...) {
       write_fully(2, "internal error: something that is not an exception was thrown\n");
       exit_code = static_cast<int>(ExitCode::kInternal);
@@ -221,6 +221,7 @@ Subprocess::~Subprocess() {
 bool Subprocess::wait_for(double seconds) {
   using Clock = std::chrono::steady_clock;
   const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
+  // The process is waited for without being reaped, so that its number stays its own until its group is killed.
   while (!ended_) {
     siginfo_t info{};
     const int failed = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);

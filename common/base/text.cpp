@@ -163,7 +163,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   return parts;
 }
 
-std::vector<std::string> lines_of(std::string_view text) {
+std::vector<std::string> list_lines(std::string_view text) {
   std::vector<std::string> lines;
   for (const std::string_view line : split(text, '\n')) lines.emplace_back(line).push_back('\n');
   lines.back().pop_back();

@@ -27,7 +27,7 @@ inline constexpr std::array<const char*, 10> kWorthNames = {"not run", "not impl
                                                             "skipped", "partly",          "judged", "not judged",
                                                             "pending", "passed"};
 
-inline const char* name_of(Worth worth) {
+inline const char* get_name(Worth worth) {
   return kWorthNames[static_cast<std::size_t>(worth)];
 }
 

@@ -129,6 +129,7 @@ void run_turns(std::vector<Contender>& contenders, const std::string& collective
     contender.switches.clear();
     contender.alone.clear();
   }
+  // Each turn begins with another contender, and a barrier before each block keeps one from paying for the last.
   for (int turn = 0; turn < turns; ++turn) {
     for (std::size_t i = 0; i < contenders.size(); ++i) {
       Contender& contender = contenders[rotated(turn, i, contenders.size())];
@@ -164,8 +165,8 @@ std::optional<std::int64_t> wrong_elements(Contender& contender, const std::stri
 }
 
 /// Nothing for a peer whose ranks are lost: it is not asked again.
-std::optional<CollectiveRow> row_of(Contender& contender, const std::string& collective, std::int64_t bytes,
-                                    std::int64_t input_elements, Communicator& comm, GlooPeer& gloo) {
+std::optional<CollectiveRow> make_row(Contender& contender, const std::string& collective, std::int64_t bytes,
+                                      std::int64_t input_elements, Communicator& comm, GlooPeer& gloo) {
   // A call takes as long as its slowest rank.
   const auto most_sorted = [&](const std::vector<double>& by_turn) {
     return std::get<0>(at::sort(std::get<0>(of_all_ranks(comm, by_turn).max(0))));
@@ -222,7 +223,7 @@ std::vector<CollectiveRow> measure(const std::string& collective, const Collecti
   run_turns(contenders, collective, input, bytes, run.turns, gloo.batch);
   std::vector<CollectiveRow> rows;
   for (Contender& contender : contenders) {
-    const std::optional<CollectiveRow> row = row_of(contender, collective, bytes, input_elements, comm, gloo.batch);
+    const std::optional<CollectiveRow> row = make_row(contender, collective, bytes, input_elements, comm, gloo.batch);
     if (row) rows.push_back(*row);
   }
   twins.end_lost();
@@ -232,7 +233,7 @@ std::vector<CollectiveRow> measure(const std::string& collective, const Collecti
 }  // namespace
 
 std::vector<CollectiveRow> measured_rows(const CollectiveRun& run, const std::string& collective,
-                                         const std::vector<Peer>& peers) {
+                                         const std::vector<PeerLibrary>& peers) {
   const launch::RunDirectory directory;
   const std::string rows_file = directory.path() + "/rows.json";
   launch::WorldSpec spec;

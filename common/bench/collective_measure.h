@@ -24,6 +24,6 @@ constexpr double kTwinSeconds = 60;
 /// Measured by ranks in separate processes.
 /// Errors    as a rank's error, where one fails
 std::vector<CollectiveRow> measured_rows(const CollectiveRun& run, const std::string& collective,
-                                         const std::vector<Peer>& peers);
+                                         const std::vector<PeerLibrary>& peers);
 
 }  // namespace lab

@@ -30,7 +30,7 @@ std::string mpi_program() {
 }
 
 /// One of the ways in which Open MPI's ranks talk to each other.
-Peer mpi_peer(const std::string& name, const std::vector<std::string>& options) {
+PeerLibrary mpi_peer(const std::string& name, const std::vector<std::string>& options) {
   const auto programs = [name, options](int num_ranks, const std::string& folder) {
     ProcessSpec mpirun;
     mpirun.environment = peer_memory();
@@ -51,14 +51,14 @@ Peer mpi_peer(const std::string& name, const std::vector<std::string>& options) 
   return {name, programs};
 }
 
-std::vector<Peer> mpi_peers() {
+std::vector<PeerLibrary> mpi_peers() {
   // pml ob1: without it another layer may bypass the btl. So do the sm collectives.
   return {mpi_peer("mpi tcp", {"--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo",
                                "--mca", "coll", "^sm"}),
           mpi_peer("mpi shared memory", {"--mca", "pml", "ob1", "--mca", "btl", "vader,self"})};
 }
 
-Peer python_peer() {
+PeerLibrary python_peer() {
   const auto programs = [](int num_ranks, const std::string& folder) {
     std::vector<ProcessSpec> all;
     for (int rank = 0; rank < num_ranks; ++rank) {
@@ -76,7 +76,7 @@ constexpr double kTrialSeconds = 60;
 constexpr int kMostPythonRanks = 8;  // each loads PyTorch: 150 MB
 
 /// Why this peer does not work here, or nothing; sets the library's name.
-std::string problem_of(const Peer& peer, int num_ranks, std::string& library) {
+std::string find_problem(const PeerLibrary& peer, int num_ranks, std::string& library) {
   const launch::RunDirectory directory;
   std::vector<Twin> twins;
   for (int rank = 0; rank < num_ranks; ++rank) twins.emplace_back(directory.path(), peer.name, rank);
@@ -88,6 +88,7 @@ std::string problem_of(const Peer& peer, int num_ranks, std::string& library) {
   const auto is_late = [&] {
     return std::chrono::steady_clock::now() - start > std::chrono::duration<double>(kTrialSeconds);
   };
+  // The trial waits for the first answer, for the end of a program or for the limit, whichever comes first.
   while (!twins.front().has_come(0.1) && !programs.front()->wait_for(0) && !is_late()) continue;
   bool answer = twins.front().has_come(0);
   std::int64_t wrong = 0;
@@ -120,10 +121,10 @@ std::string problem_of(const Peer& peer, int num_ranks, std::string& library) {
 
 UsablePeers usable_peers(int num_ranks, bool no_mpi, bool no_python) {
   UsablePeers usable;
-  const auto try_peer = [&](const Peer& peer, const char* hint) {
+  const auto try_peer = [&](const PeerLibrary& peer, const char* hint) {
     std::string library, problem;
     try {
-      problem = problem_of(peer, num_ranks, library);
+      problem = find_problem(peer, num_ranks, library);
     } catch (const UsageError& error) {
       problem = error.what();
     }
@@ -140,7 +141,7 @@ UsablePeers usable_peers(int num_ranks, bool no_mpi, bool no_python) {
   } else if (!std::filesystem::exists(mpi_program())) {
     usable.lines.push_back(fmt::format("peer MPI is left out: {} was not built; hint: {}", mpi_program(), mpi_hint));
   } else {
-    for (const Peer& peer : mpi_peers()) try_peer(peer, mpi_hint);
+    for (const PeerLibrary& peer : mpi_peers()) try_peer(peer, mpi_hint);
   }
   if (no_python) {
     usable.lines.emplace_back("peer Python is left out: --no-python");

@@ -14,7 +14,7 @@
 namespace lab {
 
 /// Others' collectives in processes of their own: Open MPI's ranks (mpi_peer.cpp), and Python's (a9_handout.py).
-struct Peer {
+struct PeerLibrary {
   std::string name;  ///< "mpi tcp", the contender's name in its rows
   /// The programs that start the twins of all ranks, which listen in this folder: rank r starts the r-th, if any.
   std::function<std::vector<ProcessSpec>(int num_ranks, const std::string& folder)> programs;
@@ -22,7 +22,7 @@ struct Peer {
 
 /// The peers that work on this machine, each tried once, with a line for each: its library, or why it is left out.
 struct UsablePeers {
-  std::vector<Peer> peers;
+  std::vector<PeerLibrary> peers;
   std::vector<std::string> lines;
 };
 UsablePeers usable_peers(int num_ranks, bool no_mpi, bool no_python);
@@ -30,8 +30,8 @@ UsablePeers usable_peers(int num_ranks, bool no_mpi, bool no_python);
 /// The ranks of peers in processes of their own, each the twin of one of ours; asleep unless asked. Collective.
 class PeerTwins {
  public:
-  PeerTwins(const std::vector<Peer>& peers, const std::string& folder, int rank, int size, GlooPeer& gloo) {
-    for (const Peer& peer : peers) twins_.push_back({peer, Twin(folder, peer.name, rank)});
+  PeerTwins(const std::vector<PeerLibrary>& peers, const std::string& folder, int rank, int size, GlooPeer& gloo) {
+    for (const PeerLibrary& peer : peers) twins_.push_back({peer, Twin(folder, peer.name, rank)});
     gloo.barrier();
     const SchedulingScope scope(GlooPeer::Scheduling::kUsual);  // a program keeps what it was started with
     for (PeerTwin& one : twins_) {
@@ -52,7 +52,7 @@ class PeerTwins {
   PeerTwins& operator=(const PeerTwins&) = delete;
 
   struct PeerTwin {
-    Peer peer;
+    PeerLibrary peer;
     Twin twin;
   };
   std::vector<PeerTwin>& all() { return twins_; }

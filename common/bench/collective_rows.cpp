@@ -13,8 +13,8 @@ namespace lab {
 namespace {
 
 /// One row of ours by the peer's of the same collective and size; 0: there is none.
-double ratio_of(const std::vector<CollectiveRow>& rows, const CollectiveRow& ours, const std::string& peer,
-                double CollectiveRow::*seconds) {
+double compute_ratio(const std::vector<CollectiveRow>& rows, const CollectiveRow& ours, const std::string& peer,
+                     double CollectiveRow::*seconds) {
   const auto found = std::find_if(rows.begin(), rows.end(), [&](const CollectiveRow& other) {
     return other.contender == peer && other.collective == ours.collective && other.bytes == ours.bytes;
   });
@@ -65,7 +65,7 @@ std::vector<std::string> summary_lines(const std::vector<CollectiveRow>& rows) {
       const std::int64_t most_lost = 4 * row.ranks - 1;  // by rounding down
       if (!row.is_ours() || row.bytes < line.band.min_bytes - most_lost || row.bytes > line.band.max_bytes) continue;
       if (line.seconds == &CollectiveRow::alone_seconds && row.collective != "broadcast") continue;
-      const double ratio = ratio_of(rows, row, line.peer, line.seconds);
+      const double ratio = compute_ratio(rows, row, line.peer, line.seconds);
       if (ratio <= 0) continue;
       sum_of_logs += std::log(ratio);
       ++num_cells;

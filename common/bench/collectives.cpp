@@ -30,10 +30,10 @@ struct BenchOptions {
 
 /// One collective's part of the table.
 std::vector<CollectiveRow> bench(const CollectiveRun& run, const std::string& collective,
-                                 const std::vector<Peer>& peers) {
+                                 const std::vector<PeerLibrary>& peers) {
   const std::vector<CollectiveRow> rows = measured_rows(run, collective, peers);
   for (const CollectiveRow& row : rows) fmt::print("{}\n", collective_line(row));
-  for (const Peer& peer : peers) {
+  for (const PeerLibrary& peer : peers) {
     const auto is_its = [&](const CollectiveRow& row) { return row.contender == peer.name; };
     const auto num_rows = static_cast<std::size_t>(std::count_if(rows.begin(), rows.end(), is_its));
     if (num_rows == run.sizes.size()) continue;

@@ -123,7 +123,9 @@ class Measured {
         // Zeros, as in the timing of our own calls: an in-place sum that is repeated stays 0.
         input_(static_cast<std::size_t>(collective_.whole_input ? whole_ : part_)) {}
 
-  bool is_of(const TwinBlock& block) const { return collective_.name == block.collective && bytes_ == block.bytes; }
+  bool is_operator(const TwinBlock& block) const {
+    return collective_.name == block.collective && bytes_ == block.bytes;
+  }
 
   TwinAnswer timed(int calls) {
     MPI_Barrier(MPI_COMM_WORLD);
@@ -181,7 +183,7 @@ ExitCode run(int argc, char** argv) {
   const CoreScope core(own_core(world.rank, world.size));
   std::optional<Measured> measured;
   serve_as_twin(folder, name, world.rank, library_name(), [&](const TwinBlock& block) {
-    if (!measured || !measured->is_of(block)) measured.emplace(world, block);
+    if (!measured || !measured->is_operator(block)) measured.emplace(world, block);
     return block.calls > 0 ? measured->timed(block.calls) : measured->checked();
   });
   return ExitCode::kAllMatch;

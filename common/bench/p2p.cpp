@@ -34,6 +34,7 @@ Pair measure(PointToPoint& p2p, gloo::Context& context, std::int64_t num_bytes, 
   const at::Tensor data = at::zeros({num_bytes}, at::kByte);
   const auto buffer = context.createUnboundBuffer(data.data_ptr(), static_cast<std::size_t>(num_bytes));
   const auto ours = [&] {
+    // Ping-pong: a round is over when the message has come back to rank 0.
     for (int i = 0; i < rounds; ++i) {
       if (p2p.rank() == 0) p2p.send(data, peer);
       p2p.recv(data, peer);
@@ -41,6 +42,7 @@ Pair measure(PointToPoint& p2p, gloo::Context& context, std::int64_t num_bytes, 
     }
   };
   const auto raw = [&] {
+    // Gloo itself plays the same ping-pong, without this library on top.
     for (int i = 0; i < rounds; ++i) {
       if (p2p.rank() == 0) {
         buffer->send(peer, 1);

@@ -111,7 +111,8 @@ void serve_as_twin(const std::string& folder, const std::string& name, int rank,
   const Time never = Time::max();
   const comm::RendezvousPlace place = meeting_place(folder, name, rank);
   UniqueFd connection;
-  const int error = comm::connect_to(comm::addresses_of(place, in_seconds(10)).front(), in_seconds(10), connection);
+  const int error =
+      comm::connect_to(comm::resolve_addresses(place, in_seconds(10)).front(), in_seconds(10), connection);
   if (error != 0) throw UsageError(fmt::format("nothing listens at {}: {}", place.text(), describe_error(error)));
   const auto say = [&](const std::string& text) { return comm::send_all(connection.get(), text + "\n", never) == 0; };
   std::string received;

@@ -60,7 +60,7 @@ bool is_synchronisation(const std::string& operation) {
 }
 
 /// What was spent on an operation; on all that moves something if the name is empty.
-LedgerEntry entry_of(const std::vector<LedgerEntry>& entries, const std::string& operation) {
+LedgerEntry find_entry(const std::vector<LedgerEntry>& entries, const std::string& operation) {
   LedgerEntry spent;
   spent.operation = operation;
   for (const LedgerEntry& entry : entries) {
@@ -70,7 +70,7 @@ LedgerEntry entry_of(const std::vector<LedgerEntry>& entries, const std::string&
 }
 
 /// "1, 3"; "none"
-std::string names_of(const RankSet& ranks) {
+std::string list_names(const RankSet& ranks) {
   const std::vector<int> all = ranks.ranks();
   return all.empty() ? "none" : fmt::format("{}", fmt::join(all, ", "));
 }
@@ -96,8 +96,8 @@ std::string beyond(const CostBound& bound, const LedgerEntry& spent) {
   using Partners = CostBound::Partners;
   const bool both_ways = spent.destinations == spent.sources;
   if (bound.partners != Partners::kAny && both_ways != (bound.partners == Partners::kBothWays)) {
-    return fmt::format("messages {} to {} and from {}, expected {}", of, names_of(spent.destinations),
-                       names_of(spent.sources),
+    return fmt::format("messages {} to {} and from {}, expected {}", of, list_names(spent.destinations),
+                       list_names(spent.sources),
                        both_ways ? "other ranks to send to than to receive from" : "the same ranks both ways");
   }
   return "";
@@ -130,7 +130,7 @@ std::string beyond_bounds(const Case& test_case, const CasePlace& place, const s
   if (!test_case.bounds) return "";
   const std::vector<CostBound> bounds = test_case.bounds(place);
   for (const CostBound& bound : bounds) {
-    const std::string reason = beyond(bound, entry_of(spent, bound.operation));
+    const std::string reason = beyond(bound, find_entry(spent, bound.operation));
     if (!reason.empty()) return reason;
   }
   for (const LedgerEntry& entry : spent) {
@@ -184,7 +184,7 @@ std::vector<Case> cases_of_task(const std::vector<Case>& cases, const std::strin
   return of_task;
 }
 
-std::vector<std::string> tasks_of(const std::vector<Case>& cases) {
+std::vector<std::string> list_tasks(const std::vector<Case>& cases) {
   std::vector<std::string> tasks;
   for (const Case& test_case : cases) {
     if (std::find(tasks.begin(), tasks.end(), test_case.task) == tasks.end()) tasks.push_back(test_case.task);
@@ -192,7 +192,7 @@ std::vector<std::string> tasks_of(const std::vector<Case>& cases) {
   return tasks;
 }
 
-std::string skip_reason_of(const Case& test_case, int size) {
+std::string find_skip_reason(const Case& test_case, int size) {
   return test_case.skip_reason ? test_case.skip_reason(size) : "";
 }
 
@@ -209,7 +209,7 @@ ResourceUse use_of_one_process(const Case& test_case, const CasePlace& place) {
   ResourceUse use;
   if (test_case.work && !test_case.only_rank_zero) use.flops = test_case.work(place).of_one_process;
   if (test_case.memory) use.memory.peak_bytes = test_case.memory(place).of_one_process;
-  use.model_time = comm::model_time_of(use.flops);
+  use.model_time = comm::bound_model_time(use.flops);
   return use;
 }
 

@@ -126,7 +126,7 @@ struct Case {
 std::vector<Case> with_costly(std::vector<Case> cases, const std::vector<std::string>& names);
 
 /// The reason that the case is skipped on `size` ranks; empty: it runs.
-std::string skip_reason_of(const Case& test_case, int size);
+std::string find_skip_reason(const Case& test_case, int size);
 
 /// What one process uses that does the whole case, by its bounds: operations, the model time that these take, and peak
 /// bytes; 0 where there is no bound.
@@ -166,7 +166,7 @@ struct CaseResult {
 void compare_case(const Case& test_case, const CasePlace& place, CaseResult& result);
 
 /// Performs the case with the lab's own call of its task and compares its results. On a GPU with four times its relative
-/// norm in float32, and without bounds on the CPU's memory. The caller must check skip_reason_of() itself.
+/// norm in float32, and without bounds on the CPU's memory. The caller must check find_skip_reason() itself.
 /// Errors    ContractError: a malformed result; as perform_and_keep(), and NotImplementedError at a TODO
 CaseResult run_case(const Case& test_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
                     at::Device device = at::kCPU);
@@ -182,6 +182,6 @@ std::vector<Case> named_cases(const std::vector<Case>& cases, const std::string&
 std::vector<Case> cases_of_task(const std::vector<Case>& cases, const std::string& task);
 
 /// Each task's id once, in the order of the cases.
-std::vector<std::string> tasks_of(const std::vector<Case>& cases);
+std::vector<std::string> list_tasks(const std::vector<Case>& cases);
 
 }  // namespace lab

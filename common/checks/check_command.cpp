@@ -46,7 +46,7 @@ void check_log_command(cli::App& app, const LabProgram& program) {
   auto& num_ranks = app.own(program.defaults.num_ranks);
   app.add_argument("FILE", path, "the log; - reads standard input");
   app.add_integer("--nproc", num_ranks, {1, 4096}, "ranks of the run");
-  app.set_action([&] { return log::check_log_file(path, program.name, expectation_of(program.steps(), num_ranks)); });
+  app.set_action([&] { return log::check_log_file(path, program.name, make_expectation(program.steps(), num_ranks)); });
 }
 
 namespace {
@@ -71,10 +71,10 @@ std::vector<TaskOutcome> run_in_its_process(const std::string& what, const std::
     use_threads(1);  // makes the pool that a fork does not copy, before two threads could both make it
     write_fully(file.fd(), json_text(run_checks(cases, calls, world, seed)));
   });
-  return outcomes_of(from_json_text<std::vector<CaseVerdict>>(launch::bytes_of(file.fd()), "verdicts of " + what));
+  return make_outcomes(from_json_text<std::vector<CaseVerdict>>(launch::view_bytes(file.fd()), "verdicts of " + what));
 }
 
-std::vector<int> sizes_of(const LabProgram& program, const CheckOptions& options) {
+std::vector<int> list_sizes(const LabProgram& program, const CheckOptions& options) {
   return options.num_ranks > 0 ? std::vector<int>{options.num_ranks} : program.sizes.all();
 }
 
@@ -86,10 +86,10 @@ struct CheckedWorld {
 };
 
 /// All sizes, or one; then the shaken runs.
-std::vector<CheckedWorld> worlds_of(const LabProgram& program, const CheckOptions& options) {
+std::vector<CheckedWorld> list_worlds(const LabProgram& program, const CheckOptions& options) {
   std::vector<CheckedWorld> worlds;
   launch::WorldSpec world = options.world;
-  for (const int size : sizes_of(program, options)) {
+  for (const int size : list_sizes(program, options)) {
     world.num_ranks = size;
     worlds.push_back({world, fmt::format("the run on {}", counted(size, "rank")), ""});
   }
@@ -146,31 +146,31 @@ class TaskHistory {
   std::set<int> sizes_;
 };
 
-std::vector<TaskHistory> histories_of(const std::vector<Case>& cases, const LabProgram& program,
-                                      const CheckOptions& options) {
+std::vector<TaskHistory> list_histories(const std::vector<Case>& cases, const LabProgram& program,
+                                        const CheckOptions& options) {
   std::vector<TaskHistory> histories;
-  for (const std::string& task : tasks_of(cases)) histories.emplace_back(task);
-  const auto history_of = [&](const std::string& task) {
+  for (const std::string& task : list_tasks(cases)) histories.emplace_back(task);
+  const auto read_history = [&](const std::string& task) {
     return std::find_if(histories.begin(), histories.end(),
                         [&](const TaskHistory& history) { return history.task() == task; });
   };
-  for (const CheckedWorld& world : worlds_of(program, options)) {
+  for (const CheckedWorld& world : list_worlds(program, options)) {
     std::vector<Case> some;
     for (const Case& one : cases) {
       const int size = world.spec.num_ranks;
-      if (!history_of(one.task)->goes_on()) continue;
+      if (!read_history(one.task)->goes_on()) continue;
       if (options.num_ranks > 0) some.push_back(one);
       if (options.num_ranks == 0 && program.sizes.include(one, size)) some.push_back(program.sizes.on(one, size));
     }
     if (some.empty()) continue;
     for (TaskOutcome& outcome : run_in_its_process(world.name, some, program.calls, world.spec, options.seed))
-      history_of(outcome.id)->add(std::move(outcome), world.heading);
+      read_history(outcome.id)->add(std::move(outcome), world.heading);
   }
   return histories;
 }
 
 /// What each right check costs; the reference's figures are of the lab's usual number of ranks.
-std::string score_of(const TaskOutcome& task, const FiguresByCase& reference, const LabProgram& program) {
+std::string describe_score(const TaskOutcome& task, const FiguresByCase& reference, const LabProgram& program) {
   const bool at_default = static_cast<int>(task.checks.front().ranks.size()) == program.defaults.num_ranks;
   return score_text(task, at_default ? reference : FiguresByCase());
 }
@@ -191,7 +191,7 @@ std::vector<Case> chosen_cases(const std::vector<Case>& all, const CheckOptions&
 
 ExitCode check_tasks(const LabProgram& program, const CheckOptions& options) {
   use_threads(1);  // there must be no thread pool before a fork
-  for (const int size : sizes_of(program, options)) {
+  for (const int size : list_sizes(program, options)) {
     if (program.validate) program.validate(size);
   }
   const std::vector<Case> cases = chosen_cases(program.cases(), options);
@@ -201,7 +201,7 @@ ExitCode check_tasks(const LabProgram& program, const CheckOptions& options) {
 
   std::optional<FiguresByCase> reference;
   if (!options.score_file.empty()) reference = load_figures(options.score_file);
-  const std::vector<TaskHistory> histories = histories_of(cases, program, options);
+  const std::vector<TaskHistory> histories = list_histories(cases, program, options);
   int exit_code = 0;
   bool any_shares = false;
   std::vector<TaskOutcome> outcomes;
@@ -209,9 +209,10 @@ ExitCode check_tasks(const LabProgram& program, const CheckOptions& options) {
   nlohmann::json document = nlohmann::json::array();
   for (const TaskHistory& history : histories) {
     const TaskOutcome& outcome = history.outcome();
-    fmt::print("{}", without_commands(history.text() + (reference ? score_of(outcome, *reference, program) : "")));
+    fmt::print("{}",
+               without_commands(history.text() + (reference ? describe_score(outcome, *reference, program) : "")));
     document.push_back(history.json());
-    if (exit_code == 0) exit_code = exit_code_of(outcome);
+    if (exit_code == 0) exit_code = choose_exit_code(outcome);
     any_shares = any_shares || !text_of_sharing(outcome.checks).empty();
     summary.add(outcome.passed(), !outcome.missing_task.empty(), outcome.skipped());
     outcomes.push_back(outcome);
@@ -220,7 +221,8 @@ ExitCode check_tasks(const LabProgram& program, const CheckOptions& options) {
   if (options.num_shaken > 0 && exit_code == 0)
     fmt::print("the same in {}\n", counted(options.num_shaken, "shaken run"));
   if (histories.size() > 1) fmt::print("{}", summary.text());
-  if (!options.figures_file.empty()) write_file_atomically(options.figures_file, text_of_figures(figures_of(outcomes)));
+  if (!options.figures_file.empty())
+    write_file_atomically(options.figures_file, text_of_figures(list_figures(outcomes)));
   const std::string json = document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   if (!options.json_file.empty()) write_file_atomically(options.json_file, json);
   if (!options.junit_file.empty())

@@ -21,7 +21,7 @@ std::string string_in(const nlohmann::json& json, const char* key) {
   return json.value(key, std::string());
 }
 
-JunitCase case_of(const std::string& lab, const nlohmann::json& task, const nlohmann::json& check) {
+JunitCase make_case(const std::string& lab, const nlohmann::json& task, const nlohmann::json& check) {
   JunitCase one;
   one.class_name = lab;
   one.name = string_in(task, "task") + ": " + string_in(check, "name");
@@ -46,7 +46,7 @@ JunitCase case_of(const std::string& lab, const nlohmann::json& task, const nloh
 JunitSuite junit_suite(const std::string& lab, const std::string& json) {
   JunitSuite suite = {lab, {}};
   for (const nlohmann::json& task : nlohmann::json::parse(json)) {
-    for (const nlohmann::json& check : task.at("checks")) suite.cases.push_back(case_of(lab, task, check));
+    for (const nlohmann::json& check : task.at("checks")) suite.cases.push_back(make_case(lab, task, check));
   }
   return suite;
 }
@@ -60,10 +60,10 @@ std::optional<log::Sharing> sharing_of_case(const CaseVerdict& checked) {
   std::vector<ResourceUse> by_rank;
   for (const RankVerdict& rank : checked.ranks) by_rank.push_back(rank.used);
   if (!checked.passed() || checked.of_one_process.flops == 0 || by_rank.size() < 2) return std::nullopt;
-  return log::sharing_of(checked.name, by_rank, checked.of_one_process);
+  return log::describe_sharing(checked.name, by_rank, checked.of_one_process);
 }
 
-std::string label_of(const CaseVerdict& checked) {
+std::string make_label(const CaseVerdict& checked) {
   if (!checked.failure.empty()) return "failed";
   return checked.too_expensive() ? "costly" : "wrong";
 }
@@ -80,16 +80,16 @@ std::string message_of_case(const CaseVerdict& checked) {
 }
 
 std::string text_of_case(const CaseVerdict& checked) {
-  std::string text = fmt::format("  {:<7}  {}: {}\n", label_of(checked), checked.name, message_of_case(checked));
+  std::string text = fmt::format("  {:<7}  {}: {}\n", make_label(checked), checked.name, message_of_case(checked));
   for (const std::string& line : checked.rank_lines) text += fmt::format("{}{}\n", kMessageIndent, line);
   if (!checked.symptom.id.empty()) text += fmt::format("{}likely: {}\n", kMessageIndent, checked.symptom.message);
   return text;
 }
 
 /// What is the same for checks that only repeat each other: the likely cause, or else all that is said.
-std::string cause_of(const CaseVerdict& checked) {
-  if (!checked.symptom.id.empty()) return label_of(checked) + checked.symptom.message;
-  return fmt::format("{} {} {}", label_of(checked), message_of_case(checked), fmt::join(checked.rank_lines, "\n"));
+std::string name_cause(const CaseVerdict& checked) {
+  if (!checked.symptom.id.empty()) return make_label(checked) + checked.symptom.message;
+  return fmt::format("{} {} {}", make_label(checked), message_of_case(checked), fmt::join(checked.rank_lines, "\n"));
 }
 
 /// The text of the first check, and the names of those that repeat it.
@@ -129,7 +129,7 @@ nlohmann::json json_of_case(const CaseVerdict& checked) {
                          {"skipped", checked.skipped()},
                          {"message", checked.skipped() ? checked.ranks.front().reason : message_of_case(checked)},
                          {"text", checked.is_fine() ? "" : text_of_case(checked)},
-                         {"label", checked.is_fine() ? "" : label_of(checked)},
+                         {"label", checked.is_fine() ? "" : make_label(checked)},
                          {"rank_lines", checked.rank_lines},
                          {"ended_world", !checked.failure.empty()},
                          {"symptom", checked.symptom.id},
@@ -144,7 +144,7 @@ nlohmann::json json_of_case(const CaseVerdict& checked) {
 
 }  // namespace
 
-int exit_code_of(const TaskOutcome& task) {
+int choose_exit_code(const TaskOutcome& task) {
   if (!task.missing_task.empty()) return static_cast<int>(ExitCode::kNotImplemented);
   for (const CaseVerdict& checked : task.checks) {
     if (!checked.failure.empty()) return checked.failure_code;
@@ -157,7 +157,7 @@ std::string text_of_sharing(const std::vector<CaseVerdict>& cases) {
     return a.of_one_process.flops < b.of_one_process.flops;
   });
   const std::optional<log::Sharing> sharing = sharing_of_case(*largest);
-  return sharing ? fmt::format("  {}: {}\n", sharing->name, text_of(*sharing)) : "";
+  return sharing ? fmt::format("  {}: {}\n", sharing->name, get_text(*sharing)) : "";
 }
 
 std::string check_text(const TaskOutcome& task) {
@@ -167,8 +167,8 @@ std::string check_text(const TaskOutcome& task) {
   std::map<std::string, std::vector<std::string>> checks_of_cause;
   for (const CaseVerdict& checked : task.checks) {
     if (checked.is_fine()) continue;
-    std::vector<std::string>& checks = checks_of_cause[cause_of(checked)];
-    if (checks.empty()) causes.push_back(cause_of(checked));
+    std::vector<std::string>& checks = checks_of_cause[name_cause(checked)];
+    if (checks.empty()) causes.push_back(name_cause(checked));
     checks.push_back(checks.empty() ? text_of_case(checked) : checked.name);
   }
   for (const std::string& cause : causes) text += text_of_cause(checks_of_cause.at(cause));
@@ -198,7 +198,7 @@ std::string check_json(const std::vector<TaskOutcome>& tasks) {
                         {"passed", task.passed()},
                         {"skipped", task.skipped()},
                         {"todo", !task.missing_task.empty()},
-                        {"exit_code", exit_code_of(task)},
+                        {"exit_code", choose_exit_code(task)},
                         {"message", headline(task)},
                         {"ranks", task.checks.front().ranks.size()},
                         {"checks", cases}});

@@ -21,7 +21,7 @@ namespace lab {
 
 /// 3: a TODO was reached; otherwise that of the first failed world; 1: a case is wrong or costs too much; 0: passed or
 /// skipped.
-int exit_code_of(const TaskOutcome& task);
+int choose_exit_code(const TaskOutcome& task);
 
 /// How the ranks shared the work of the largest of these cases, as a line; empty: that is not known.
 std::string text_of_sharing(const std::vector<CaseVerdict>& cases);

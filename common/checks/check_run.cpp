@@ -102,7 +102,7 @@ CaseVerdict RecordedWorld::judged(const Case& test_case, std::uint64_t seed) con
   return judge_calls(test_case, static_cast<int>(by_rank.size()), seed, calls);
 }
 
-std::string RecordedWorld::timeline_of(const Case& test_case, std::uint64_t seed, int call) const {
+std::string RecordedWorld::plan_timeline(const Case& test_case, std::uint64_t seed, int call) const {
   const auto size = static_cast<int>(by_rank.size());
   const bool is_whole = came_through(test_case);
   std::vector<comm::RankTrace> shown(by_rank.size());
@@ -155,7 +155,7 @@ RecordedWorld record_cases(const std::vector<Case>& cases, const CallTable& call
     try {
       for (const std::string& bytes : rank.kept) records.push_back(record_from_bytes(bytes));
     } catch (const std::exception& failure) {
-      broken = fmt::format("record {}: {}", records.size() + 1, message_of(failure));
+      broken = fmt::format("record {}: {}", records.size() + 1, get_message(failure));
     }
     if (broken.empty()) continue;
     world.intact = false;
@@ -195,8 +195,8 @@ std::vector<DecidingWorld> perform_apart(const std::vector<Case>& cases, const P
   }
   const std::vector<Case> before = part(0, stopped);
   Deciding after = perform_apart(part(stopped, cases.size()), perform);
-  const bool innocent = after.front().world->came_through(cases[stopped]);
-  Deciding all = innocent ? perform_apart(before, perform) : Deciding(stopped, {world, false});
+  const bool passes_without_earlier = after.front().world->came_through(cases[stopped]);
+  Deciding all = passes_without_earlier ? perform_apart(before, perform) : Deciding(stopped, {world, false});
   append(all, std::move(after));
   return all;
 }
@@ -216,11 +216,11 @@ void blame(const RecordedWorld& world, CaseVerdict& verdict) {
                                             static_cast<int>(world.by_rank.size()), world.failure->crashed_rank);
 }
 
-CaseVerdict verdict_of(const DecidingWorld& deciding, const Case& test_case, std::uint64_t seed) {
+CaseVerdict make_verdict(const DecidingWorld& deciding, const Case& test_case, std::uint64_t seed) {
   CaseVerdict verdict = deciding.world->judged(test_case, seed);
   if (deciding.to_blame) blame(*deciding.world, verdict);
   if (!verdict.is_fine() && verdict.missing_task().empty())
-    verdict.timeline = deciding.world->timeline_of(test_case, seed, verdict.call);
+    verdict.timeline = deciding.world->plan_timeline(test_case, seed, verdict.call);
   return verdict;
 }
 
@@ -230,7 +230,7 @@ std::vector<CaseVerdict> check_apart(const std::vector<Case>& cases, int size, s
                                      const PerformWorld& perform) {
   std::vector<Case> to_run;
   std::copy_if(cases.begin(), cases.end(), std::back_inserter(to_run),
-               [&](const Case& one) { return skip_reason_of(one, size).empty(); });
+               [&](const Case& one) { return find_skip_reason(one, size).empty(); });
   std::vector<DecidingWorld> deciding = perform_apart(to_run, perform);
   for (std::size_t i = 0; i < to_run.size(); ++i) {
     if (deciding[i].to_blame || num_calls(to_run[i]) < 2 || !deciding[i].world->retains(to_run[i])) continue;
@@ -241,7 +241,7 @@ std::vector<CaseVerdict> check_apart(const std::vector<Case>& cases, int size, s
   std::vector<CaseVerdict> judged(to_run.size());
   std::atomic<std::size_t> next = 0;
   const auto judge_some = [&] {
-    for (std::size_t i = next++; i < to_run.size(); i = next++) judged[i] = verdict_of(deciding[i], to_run[i], seed);
+    for (std::size_t i = next++; i < to_run.size(); i = next++) judged[i] = make_verdict(deciding[i], to_run[i], seed);
   };
   std::vector<std::future<void>> others;  // expected results take as long as the ranks took
   for (int core = 1; core < std::min(launch::usable_cores(), static_cast<int>(to_run.size())); ++core) {
@@ -256,13 +256,13 @@ std::vector<CaseVerdict> check_apart(const std::vector<Case>& cases, int size, s
   std::vector<CaseVerdict> verdicts;
   auto one = judged.begin();
   for (const Case& test_case : cases) {
-    const bool ran = skip_reason_of(test_case, size).empty();
+    const bool ran = find_skip_reason(test_case, size).empty();
     verdicts.push_back(ran ? std::move(*one++) : judge_case(test_case, size, seed, {}));
   }
   return verdicts;
 }
 
-std::vector<TaskOutcome> outcomes_of(std::vector<CaseVerdict> verdicts) {
+std::vector<TaskOutcome> make_outcomes(std::vector<CaseVerdict> verdicts) {
   std::vector<TaskOutcome> outcomes;
   for (CaseVerdict& verdict : verdicts) {
     auto outcome = std::find_if(outcomes.begin(), outcomes.end(),

@@ -56,7 +56,7 @@ struct RecordedWorld {
   /// What the ranks did in one of the case's calls, in model time, as plot::to_json() writes it; of a case that did not come
   /// through, what its stuck ranks did. Empty: the ranks neither communicated nor had to, or the world failed without
   /// being stuck: then it depends on the machine how far the others had come.
-  std::string timeline_of(const Case& test_case, std::uint64_t seed, int call) const;
+  std::string plan_timeline(const Case& test_case, std::uint64_t seed, int call) const;
 };
 
 /// Performs cases in a new world, each as often as it is called; the caller leaves out those that are skipped on its
@@ -88,7 +88,7 @@ std::vector<CaseVerdict> check_apart(const std::vector<Case>& cases, int size, s
                                      const PerformWorld& perform);
 
 /// By task, in the order of the verdicts.
-std::vector<TaskOutcome> outcomes_of(std::vector<CaseVerdict> verdicts);
+std::vector<TaskOutcome> make_outcomes(std::vector<CaseVerdict> verdicts);
 
 /// check_apart() in worlds of this process.
 /// Call      forks (see run_ranks): this process must not have used a thread pool or run backward()

@@ -32,7 +32,7 @@ bool CheckedSizes::include(const Case& test_case, int size) const {
 Case CheckedSizes::on(Case test_case, int size) const {
   for (const int earlier : all()) {
     if (earlier == size || !test_case.once.empty()) break;
-    if (include(test_case, earlier) && skip_reason_of(test_case, earlier).empty())
+    if (include(test_case, earlier) && find_skip_reason(test_case, earlier).empty())
       test_case.once = fmt::format("it is called twice on {}", counted(earlier, "rank"));
   }
   return test_case;

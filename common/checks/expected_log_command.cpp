@@ -22,7 +22,7 @@ constexpr int kMostRanks = 64;
 constexpr const char* kCommand = "expected-log";
 
 /// The command line without this command: "modules --only conv2d".
-std::string options_of(const cli::App& app) {
+std::string make_options(const cli::App& app) {
   std::string options;
   for (const std::string& word : app.arguments()) {
     if (word != kCommand) options += (options.empty() ? "" : " ") + word;
@@ -37,17 +37,17 @@ log::ExpectedRun run_on(int num_ranks, const std::string& options, const LabProg
   launch::run_in_child(fmt::format("the expected log of {} ranks", num_ranks), [&] {
     if (program.validate) program.validate(num_ranks);
     if (program.prepare) program.prepare(common, num_ranks, 0);
-    const log::LogExpectation expectation = expectation_of(program.steps(), num_ranks, common.world);
+    const log::LogExpectation expectation = make_expectation(program.steps(), num_ranks, common.world);
     write_fully(file.fd(), log::to_text(log::expected_run(options, expectation)));
   });
-  return log::expected_runs(launch::bytes_of(file.fd()), program.name).at(0);
+  return log::expected_runs(launch::view_bytes(file.fd()), program.name).at(0);
 }
 
 }  // namespace
 
 ExitCode print_expected_log(const cli::App& app, const LabProgram& program, const cli::CommonOptions& common) {
   use_threads(1);  // there must be no thread pool before a fork
-  const std::string options = options_of(app);
+  const std::string options = make_options(app);
   log::ExpectedRun all{options, {}, {}};
   std::string refusal;
   for (int num_ranks = 1; num_ranks <= kMostRanks; ++num_ranks) {

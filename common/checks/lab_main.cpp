@@ -54,7 +54,7 @@ std::vector<LabStep> steps_named(const LabProgram& program, const std::string& n
   return {announcement(), checks({{"", cases}}), done()};
 }
 
-launch::WorldSpec world_of(const cli::CommonOptions& options, int num_ranks) {
+launch::WorldSpec choose_world(const cli::CommonOptions& options, int num_ranks) {
   launch::WorldSpec spec;
   spec.kind = options.world == "threads" ? launch::WorldKind::kThreads
               : options.world == "sim"   ? launch::WorldKind::kSim
@@ -82,15 +82,15 @@ void validate(const cli::CommonOptions& options) {
   if (!options.json_file.empty()) AtomicFile{options.json_file};
 }
 
-launch::RankBody body_of(const Run& run, const std::string& node, const std::function<int(int)>& local_rank_of) {
-  return [&run, node, local_rank_of](Communicator& comm, launch::RankOutcome& outcome) {
+launch::RankBody make_body(const Run& run, const std::string& node, const std::function<int(int)>& find_local_rank) {
+  return [&run, node, find_local_rank](Communicator& comm, launch::RankOutcome& outcome) {
     log::PrinterOptions printing;
     printing.quiet = run.options.quiet;
     printing.line_lock = run.line_lock;
     printing.remember = run.options.repeat == 1 || !run.options.json_file.empty();
     log::Printer printer(printing);
     TensorMap saved;
-    const int local_rank = local_rank_of(comm.rank());
+    const int local_rank = find_local_rank(comm.rank());
     const at::Device device = device_of_rank(run.num_gpus, local_rank);
     prepare_device(device);
     for (int turn = 0; turn < run.options.repeat; ++turn) {
@@ -143,19 +143,20 @@ void print_sharing(const Run& run, const launch::WorldOutcome& outcome) {
   if (run.options.quiet || outcome.failure) return;
   std::vector<log::RankReport> ranks;
   for (const launch::RankOutcome& rank : outcome.ranks) ranks.push_back(rank.report);
-  const std::vector<log::Sharing> parts = log::main_parts(log::sharing_of(ranks));
+  const std::vector<log::Sharing> parts = log::main_parts(log::describe_sharing(ranks));
   if (parts.empty()) return;
   std::string text = fmt::format("{}: in model time ({}):\n", run.program.name, rates_text(run.world.model_rates));
   std::size_t width = 0;
   for (const log::Sharing& part : parts) width = std::max(width, part.name.size());
-  for (const log::Sharing& part : parts) text += fmt::format("  {:<{}}  {}\n", part.name, width, text_of(part));
+  for (const log::Sharing& part : parts) text += fmt::format("  {:<{}}  {}\n", part.name, width, get_text(part));
   say(text);
 }
 
 /// Started without a launcher: this process starts the ranks.
 int launch(Run& run) {
   const auto start = Clock::now();
-  const launch::WorldOutcome outcome = launch::run_ranks(run.world, body_of(run, "N/A", [](int rank) { return rank; }));
+  const launch::WorldOutcome outcome =
+      launch::run_ranks(run.world, make_body(run, "N/A", [](int rank) { return rank; }));
   explain_failure(run.program.name, outcome);
   print_sharing(run, outcome);
   write_results(run, outcome, std::chrono::duration<double>(Clock::now() - start).count());
@@ -168,9 +169,9 @@ int join(Run& run, const launch::RankEnvironment& environment) {
   if (environment.rank == 0) {
     say(fmt::format("{}: rank 0 of {}, as told by {}\n", run.program.name, environment.size, environment.source));
   }
-  const auto local_rank_of = [&](int) { return environment.local_rank; };
+  const auto find_local_rank = [&](int) { return environment.local_rank; };
   const launch::WorldOutcome outcome =
-      launch::join_world(environment, run.world, body_of(run, environment.node, local_rank_of));
+      launch::join_world(environment, run.world, make_body(run, environment.node, find_local_rank));
   if (outcome.failure) {
     say(fmt::format("{}: error: rank {}: {}\n", run.program.name, environment.rank, outcome.failure->message));
   }
@@ -183,7 +184,7 @@ int join(Run& run, const launch::RankEnvironment& environment) {
 
 /// What must be the same on all ranks that a launcher started. How long a rank waits, and where it writes its own
 /// output, may differ.
-std::string fingerprint_of(const LabProgram& program, const cli::App& app, const std::string& only) {
+std::string compute_fingerprint(const LabProgram& program, const cli::App& app, const std::string& only) {
   const std::set<std::string> own = {"--debug-rank", "--log-dir", "--nproc",           "--out", "--quiet", "--save",
                                      "--timeout",    "NAME",      program.ranks_option};
   comm::Fingerprint fingerprint = {{"program", program.name}, {"version", cli::suite_version()}, {"run", only}};
@@ -194,18 +195,18 @@ std::string fingerprint_of(const LabProgram& program, const cli::App& app, const
 }
 
 /// `only`: what `LAB run NAME` names; empty: everything.
-int run_lab(const cli::App& app, const LabProgram& program, cli::CommonOptions& options, int num_ranks_by_own_word,
+int run_lab(const cli::App& app, const LabProgram& program, cli::CommonOptions& options, int num_ranks_by_own_option,
             const std::string& only) {
   use_threads(1);  // there must be no thread pool before a fork; each rank sets its own number
   const std::vector<LabStep> named = only.empty() ? std::vector<LabStep>() : steps_named(program, only);
-  const std::string ranks_word =
+  const std::string ranks_option =
       program.ranks_option.empty() || !app.given(program.ranks_option) ? "--nproc" : program.ranks_option;
-  if (ranks_word != "--nproc") {
-    if (options.num_ranks_given && options.num_ranks != num_ranks_by_own_word) {
+  if (ranks_option != "--nproc") {
+    if (options.num_ranks_given && options.num_ranks != num_ranks_by_own_option) {
       throw UsageError(fmt::format("{} {} and --nproc {}: expected one number of ranks, got two; leave one out",
-                                   ranks_word, num_ranks_by_own_word, options.num_ranks));
+                                   ranks_option, num_ranks_by_own_option, options.num_ranks));
     }
-    options.num_ranks = num_ranks_by_own_word;
+    options.num_ranks = num_ranks_by_own_option;
     options.num_ranks_given = true;
   }
 
@@ -213,8 +214,8 @@ int run_lab(const cli::App& app, const LabProgram& program, cli::CommonOptions& 
   if (options.debug_rank >= 0 && !app.given("--timeout")) options.timeout_seconds = 24 * 3600;
   const auto environment = options.world == "processes" ? launch::rank_environment() : std::nullopt;
   if (environment && options.num_ranks_given && options.num_ranks != environment->size) {
-    throw UsageError(fmt::format("{} {}: {} started {}; hint: leave {} out", ranks_word, options.num_ranks,
-                                 environment->source, counted(environment->size, "rank"), ranks_word));
+    throw UsageError(fmt::format("{} {}: {} started {}; hint: leave {} out", ranks_option, options.num_ranks,
+                                 environment->source, counted(environment->size, "rank"), ranks_option));
   }
   const int num_ranks = environment ? environment->size : options.num_ranks;
   validate(options);
@@ -225,11 +226,11 @@ int run_lab(const cli::App& app, const LabProgram& program, cli::CommonOptions& 
   if (program.prepare && only.empty()) program.prepare(options, num_ranks, environment ? environment->rank : 0);
   Run run{program,
           options,
-          world_of(options, num_ranks),
+          choose_world(options, num_ranks),
           gpus_for(options.device),
           nullptr,
           only.empty() ? program.steps() : named};
-  run.world.fingerprint = fingerprint_of(program, app, only);
+  run.world.fingerprint = compute_fingerprint(program, app, only);
   if (run.world.kind == launch::WorldKind::kThreads) run.line_lock = std::make_shared<std::mutex>();
   return environment ? join(run, *environment) : launch(run);
 }
@@ -237,11 +238,11 @@ int run_lab(const cli::App& app, const LabProgram& program, cli::CommonOptions& 
 /// Gives the App a run's options, and the run as its action; `only` is filled in when it is parsed.
 void add_run(cli::App& app, const LabProgram& program, const std::string& only) {
   cli::CommonOptions& options = app.add_common_options(program.defaults);
-  int& num_ranks_by_own_word = app.own(program.defaults.num_ranks);
+  int& num_ranks_by_own_option = app.own(program.defaults.num_ranks);
   if (!program.ranks_option.empty())
-    app.add_integer(program.ranks_option, num_ranks_by_own_word, {1, 4096}, "Ranks to run, the same as --nproc");
+    app.add_integer(program.ranks_option, num_ranks_by_own_option, {1, 4096}, "Ranks to run, the same as --nproc");
   if (program.add_options) program.add_options(app);
-  app.set_action([&] { return static_cast<ExitCode>(run_lab(app, program, options, num_ranks_by_own_word, only)); });
+  app.set_action([&] { return static_cast<ExitCode>(run_lab(app, program, options, num_ranks_by_own_option, only)); });
 }
 
 void expected_log_command(cli::App& app, const LabProgram& program) {
@@ -267,7 +268,7 @@ void explain_failure(const std::string& program, const launch::WorldOutcome& out
   const std::size_t comma = failure.task.find(", ");  // "a4.single_step, SingleStep"
   const std::string check = comma == std::string::npos ? "" : failure.task.substr(comma + 2);
   say(fmt::format("{}: hint: {}\n", program,
-                  launch::debugger_command(short_name_of(program), check, static_cast<int>(outcome.ranks.size()),
+                  launch::debugger_command(shorten_name(program), check, static_cast<int>(outcome.ranks.size()),
                                            failure.crashed_rank)));
 }
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 #include "common/comm/messages/model_time.h"
 
 namespace lab {
@@ -12,8 +12,8 @@ constexpr const char* kInitialized = "[Distributed Init] Rank {rank} initialized
 constexpr const char* kReady = "All ranks ready!";
 constexpr const char* kDone = "done";
 
-log::ExpectedLine line_of(const Case& test_case, const log::LogExpectation& log, std::optional<double> max_bound) {
-  const std::string reason = skip_reason_of(test_case, log.num_ranks());
+log::ExpectedLine make_line(const Case& test_case, const log::LogExpectation& log, std::optional<double> max_bound) {
+  const std::string reason = find_skip_reason(test_case, log.num_ranks());
   if (!reason.empty()) return log::ExpectedSkip{test_case.prefix, reason};
   const double atol = test_case.tolerance.atol;
   return log::ExpectedMatch{test_case.prefix, true, max_bound.value_or(std::isfinite(atol) ? atol : 1e-5), "", ""};
@@ -22,7 +22,7 @@ log::ExpectedLine line_of(const Case& test_case, const log::LogExpectation& log,
 }  // namespace
 
 void RankRun::check(const Case& test_case) {
-  if (const std::string reason = skip_reason_of(test_case, comm.size()); !reason.empty())
+  if (const std::string reason = find_skip_reason(test_case, comm.size()); !reason.empty())
     return out.skipped({test_case.prefix, comm.rank(), reason});
   const CaseResult result = run_case(test_case, calls, comm, options.seed, device);
   report(test_case, result);
@@ -32,7 +32,7 @@ void RankRun::check(const Case& test_case) {
 }
 
 void RankRun::note_part(const std::string& name, const ResourceUse& used, ResourceUse of_one_process) {
-  of_one_process.model_time = comm::model_time_of(of_one_process.flops);
+  of_one_process.model_time = comm::bound_model_time(of_one_process.flops);
   parts.push_back({name, used, of_one_process});
 }
 
@@ -74,7 +74,7 @@ LabStep done() {
   return step;
 }
 
-std::vector<Case> cases_of(const std::vector<Section>& sections) {
+std::vector<Case> list_cases(const std::vector<Section>& sections) {
   std::vector<Case> all;
   for (const Section& section : sections) all.insert(all.end(), section.cases.begin(), section.cases.end());
   return all;
@@ -88,8 +88,8 @@ LabStep checks(const std::vector<Section>& sections, std::optional<double> max_b
       for (const Case& test_case : section.cases) {
         if (is_asked(test_case, run.comm.rank())) {
           run.check(test_case);
-        } else if (skip_reason_of(test_case, run.comm.size()).empty()) {
-          endpoint_of(run.comm).restart_clock();  // a trace's n-th period is the same check on all ranks
+        } else if (find_skip_reason(test_case, run.comm.size()).empty()) {
+          get_endpoint(run.comm).restart_clock();  // a trace's n-th period is the same check on all ranks
         }
       }
     }
@@ -98,7 +98,7 @@ LabStep checks(const std::vector<Section>& sections, std::optional<double> max_b
     for (const Section& section : sections) {
       if (!section.message.empty()) log.add(0, log::rank_text(section.message));
       for (const Case& test_case : section.cases) {
-        const log::ExpectedLine line = line_of(test_case, log, max_bound);
+        const log::ExpectedLine line = make_line(test_case, log, max_bound);
         for (int rank = 0; rank < log.num_ranks(); ++rank) {
           if (is_asked(test_case, rank)) log.add(rank, line);
         }
@@ -108,7 +108,7 @@ LabStep checks(const std::vector<Section>& sections, std::optional<double> max_b
   return step;
 }
 
-log::LogExpectation expectation_of(const std::vector<LabStep>& steps, int num_ranks, const std::string& world) {
+log::LogExpectation make_expectation(const std::vector<LabStep>& steps, int num_ranks, const std::string& world) {
   log::LogExpectation log(num_ranks, world);
   for (const LabStep& step : steps) {
     if (step.expect) step.expect(log);

@@ -66,7 +66,7 @@ struct Section {
 };
 
 /// The cases of all sections, in order.
-std::vector<Case> cases_of(const std::vector<Section>& sections);
+std::vector<Case> list_cases(const std::vector<Section>& sections);
 
 /// Prints each section's message and runs its cases. A log's figures must be at most `max_bound`. Without one, those of
 /// a case with an absolute tolerance are within it (0 where data are exact), and those of a case that is compared by
@@ -74,7 +74,7 @@ std::vector<Case> cases_of(const std::vector<Section>& sections);
 LabStep checks(const std::vector<Section>& sections, std::optional<double> max_bound = {});
 
 /// The lines that the steps print on `num_ranks` ranks when all is right. `world`: a run's --world.
-log::LogExpectation expectation_of(const std::vector<LabStep>& steps, int num_ranks,
-                                   const std::string& world = "processes");
+log::LogExpectation make_expectation(const std::vector<LabStep>& steps, int num_ranks,
+                                     const std::string& world = "processes");
 
 }  // namespace lab

@@ -23,7 +23,7 @@ std::string cell(const std::optional<double>& figure, int digits) {
 
 }  // namespace
 
-FiguresByCase figures_of(const std::vector<TaskOutcome>& tasks) {
+FiguresByCase list_figures(const std::vector<TaskOutcome>& tasks) {
   FiguresByCase figures;
   for (const TaskOutcome& task : tasks) {
     for (const CaseVerdict& checked : task.checks) {

@@ -14,12 +14,12 @@ namespace lab {
 using FiguresByCase = std::map<std::string, CaseFigures>;
 
 /// What the ranks used, of each case that is right and communicates, or has a bound on work.
-FiguresByCase figures_of(const std::vector<TaskOutcome>& tasks);
+FiguresByCase list_figures(const std::vector<TaskOutcome>& tasks);
 
 /// As JSON, a case per line.
 std::string text_of_figures(const FiguresByCase& figures);
 
-/// The reverse.
+/// Parses what text_of_figures() wrote.
 /// Errors    UsageError: the text is not what text_of_figures() writes; the file cannot be read
 FiguresByCase figures_from(const std::string& text);
 FiguresByCase load_figures(const std::string& path);

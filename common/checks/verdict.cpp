@@ -126,7 +126,7 @@ std::int64_t most_bytes_sent(const std::vector<CostBound>& bounds) {
   return static_cast<std::int64_t>(most);
 }
 
-CaseFigures limits_of(const Case& test_case, int size, std::uint64_t seed) {
+CaseFigures list_limits(const Case& test_case, int size, std::uint64_t seed) {
   CaseFigures limits;
   if (test_case.time) limits.model_time_ps = test_case.time(size, seed).max_ps;
   if (test_case.bounds) limits.bytes_sent = 0;
@@ -153,8 +153,8 @@ void add_use(CaseFigures& used, const CaseRecord& record) {
 }
 
 /// With inputs, which only symptoms need.
-CaseEvidence evidence_of(const Case& test_case, int size, std::uint64_t seed, std::vector<CaseResult>& results,
-                         const std::vector<RankVerdict>& verdicts) {
+CaseEvidence collect_evidence(const Case& test_case, int size, std::uint64_t seed, std::vector<CaseResult>& results,
+                              const std::vector<RankVerdict>& verdicts) {
   CaseEvidence evidence{test_case, size, seed, {}, {}, {}, {}, {}, {}, {}};
   for (int rank = 0; rank < size; ++rank) {
     const auto index = static_cast<std::size_t>(rank);
@@ -171,7 +171,7 @@ CaseEvidence evidence_of(const Case& test_case, int size, std::uint64_t seed, st
   return evidence;
 }
 
-Symptom symptom_of(const CaseEvidence& evidence) {
+Symptom choose_symptom(const CaseEvidence& evidence) {
   try {
     return find_symptom(evidence).value_or(Symptom());
   } catch (const std::exception&) {
@@ -181,7 +181,7 @@ Symptom symptom_of(const CaseEvidence& evidence) {
 }
 
 /// How well a rank's reason explains why the case failed: a TODO best, another rank's failure least.
-int weight_of(const RankVerdict& rank) {
+int weigh(const RankVerdict& rank) {
   constexpr int kPeerFailed = static_cast<int>(ExitCode::kCommunication);
   switch (rank.worth) {
     case Worth::kNotImplemented: return 6;
@@ -193,17 +193,16 @@ int weight_of(const RankVerdict& rank) {
   return rank.end == CaseEnd::kReturned ? 4 : 1;
 }
 
-std::string reason_of(const std::vector<RankVerdict>& ranks) {
-  const auto worst = std::max_element(ranks.begin(), ranks.end(), [](const RankVerdict& a, const RankVerdict& b) {
-    return weight_of(a) < weight_of(b);
-  });
-  if (worst == ranks.end() || weight_of(*worst) == 0) return "";
+std::string find_reason(const std::vector<RankVerdict>& ranks) {
+  const auto worst = std::max_element(ranks.begin(), ranks.end(),
+                                      [](const RankVerdict& a, const RankVerdict& b) { return weigh(a) < weigh(b); });
+  if (worst == ranks.end() || weigh(*worst) == 0) return "";
   // "rank 2, result 'out', ...", but "rank 2: 3 calls of all_gather, ..."
   const bool is_result = worst->end == CaseEnd::kReturned && worst->worth == Worth::kFailed;
   return fmt::format("rank {}{} {}", worst - ranks.begin(), is_result ? "," : ":", worst->reason);
 }
 
-Worth worth_of(const std::vector<RankVerdict>& ranks) {
+Worth find_worth(const std::vector<RankVerdict>& ranks) {
   if (only(ranks, {Worth::kSkipped})) return Worth::kSkipped;
   if (any(ranks, Worth::kNotImplemented)) return Worth::kNotImplemented;
   if (only(ranks, {Worth::kPassed, Worth::kSkipped})) return Worth::kPassed;
@@ -217,10 +216,10 @@ CaseVerdict judge_case(const Case& test_case, int size, std::uint64_t seed,
   CaseVerdict verdict;
   verdict.task = test_case.task;
   verdict.name = test_case.name;
-  const std::string skip_reason = skip_reason_of(test_case, size);
+  const std::string skip_reason = find_skip_reason(test_case, size);
   if (skip_reason.empty()) {
     verdict.of_one_process = use_of_one_process(test_case, {0, size, seed});
-    verdict.limits = limits_of(test_case, size, seed);
+    verdict.limits = list_limits(test_case, size, seed);
   }
   std::vector<CaseResult> results(static_cast<std::size_t>(size));
   for (int rank = 0; rank < size; ++rank) {
@@ -236,10 +235,10 @@ CaseVerdict judge_case(const Case& test_case, int size, std::uint64_t seed,
   }
   judge_time(test_case, seed, verdict.ranks);
   judge_sameness(test_case, results, verdict.ranks);
-  verdict.worth = worth_of(verdict.ranks);
-  verdict.reason = reason_of(verdict.ranks);
+  verdict.worth = find_worth(verdict.ranks);
+  verdict.reason = find_reason(verdict.ranks);
   if (!verdict.is_fine() && verdict.worth != Worth::kNotImplemented)
-    verdict.symptom = symptom_of(evidence_of(test_case, size, seed, results, verdict.ranks));
+    verdict.symptom = choose_symptom(collect_evidence(test_case, size, seed, results, verdict.ranks));
   return verdict;
 }
 
@@ -279,7 +278,7 @@ void judge_growth(const RecordsOfCall& first, const RecordsOfCall& later, bool i
     if (reason.empty()) continue;
     verdict.worth = verdict.ranks[rank].worth = Worth::kTooExpensive;
     verdict.ranks[rank].reason = reason;
-    verdict.reason = reason_of(verdict.ranks);
+    verdict.reason = find_reason(verdict.ranks);
     return;
   }
 }

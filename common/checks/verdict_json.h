@@ -12,7 +12,7 @@
 namespace lab {
 
 inline void to_json(nlohmann::json& json, Worth worth) {
-  json = name_of(worth);
+  json = get_name(worth);
 }
 
 inline void from_json(const nlohmann::json& json, Worth& worth) {

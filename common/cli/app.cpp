@@ -256,16 +256,16 @@ void App::add_integer(const std::string& name, int& value, const IntegerRange& r
 }
 
 void App::add_bytes(const std::string& name, std::int64_t& value, const IntegerRange& range, const std::string& help) {
-  const auto text_of = [](std::int64_t bytes) {
+  const auto get_text = [](std::int64_t bytes) {
     std::string text = describe_bytes(static_cast<std::uint64_t>(bytes));
     text.erase(text.find(' '), 1);
     return text;
   };
   impl_->values.emplace_back(name, [&value] { return std::to_string(value); });
   impl_->expect(
-      impl_->cli.add_option(both_spellings(name), value, fmt::format("{} (default {})", help, text_of(value))), "BYTES",
-      CLI::AsSizeValue(false) & CLI::Range(range.min, range.max),
-      {fmt::format("a size from {} to {}", text_of(range.min), text_of(range.max)), text_of(value)});
+      impl_->cli.add_option(both_spellings(name), value, fmt::format("{} (default {})", help, get_text(value))),
+      "BYTES", CLI::AsSizeValue(false) & CLI::Range(range.min, range.max),
+      {fmt::format("a size from {} to {}", get_text(range.min), get_text(range.max)), get_text(value)});
 }
 
 void App::add_seed(const std::string& name, std::uint64_t& value, const std::string& help) {

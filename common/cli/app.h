@@ -102,7 +102,8 @@ class App {
   void add_argument(const std::string& name, std::vector<std::string>& values, const std::string& help);
   void add_flag(const std::string& name, bool& value, const std::string& help);
 
-  /// A program to start and its arguments: all from the first word on that is no option's, a "--" before it left out.
+  /// A program to start and its arguments: the first word that no option takes, and all after it. A "--" before it is
+  /// dropped.
   /// `example`: the last line of --help.
   void add_program(std::vector<std::string>& program, const std::string& example);
 

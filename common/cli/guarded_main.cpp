@@ -55,7 +55,7 @@ int guarded_main(int argc, char** argv, const std::function<ExitCode(int, char**
   try {
     return finish_output(body(argc, argv), program);
   } catch (const std::exception& failure) {
-    const int exit_code = exit_code_of(failure);
+    const int exit_code = choose_exit_code(failure);
     const bool of_suite = exit_code == kInternal && dynamic_cast<const Error*>(&failure) == nullptr;
     const std::string what = (of_suite ? ": internal error: " : ": error: ") + student_message(&failure);
     write_fully(2, without_commands(program + what) + "\n");

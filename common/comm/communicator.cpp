@@ -2,7 +2,7 @@
 
 #include "common/comm/messages/collective_backend.h"
 #include "common/comm/messages/endpoint.h"
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 
 namespace lab::comm {
 
@@ -17,7 +17,7 @@ Communicator::Communicator(std::shared_ptr<Endpoint> endpoint, std::shared_ptr<C
       point_to_point_(endpoint_, group_),
       collectives_(endpoint_, backend_, group_) {}
 
-Endpoint& endpoint_of(Communicator& comm) {
+Endpoint& get_endpoint(Communicator& comm) {
   return *comm.endpoint_;
 }
 

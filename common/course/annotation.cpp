@@ -45,7 +45,7 @@ std::optional<ReadingPlace> named_place(const std::string& message, const Course
   return std::nullopt;
 }
 
-ReadingPlace place_of(const std::string& task_id, const std::string& message, const CourseTree& tree) {
+ReadingPlace find_place(const std::string& task_id, const std::string& message, const CourseTree& tree) {
   for (const Rubric& lab : tree.labs()) {
     const RubricTask* const task = lab.find_task(task_id);
     if (task == nullptr) continue;
@@ -68,11 +68,11 @@ std::string to_text(const Annotation& annotation) {
   return command + fmt::format("title={}::{}\n", property(annotation.title), escaped(annotation.message, "\r\n"));
 }
 
-std::vector<Annotation> annotations_of(const std::string& check_json, const std::string& path, const CourseTree& tree,
-                                       const std::string& folder) {
+std::vector<Annotation> list_annotations(const std::string& check_json, const std::string& path, const CourseTree& tree,
+                                         const std::string& folder) {
   std::vector<Annotation> all;
   const auto add = [&](const std::string& task, const std::string& title, const std::string& message) {
-    const ReadingPlace place = place_of(task, message, tree);
+    const ReadingPlace place = find_place(task, message, tree);
     all.push_back({place.file.empty() ? "" : folder + place.file, place.line, title, message});
   };
   try {

@@ -24,7 +24,7 @@ std::string to_text(const Annotation& annotation);
 /// wrote: where the student's code threw, or at the task's TODO, or at its file. `folder` is that of the tree in the
 /// repository, such as "course/"; empty: they are the same.
 /// Errors    UsageError: it is not such JSON, which `path` names
-std::vector<Annotation> annotations_of(const std::string& check_json, const std::string& path, const CourseTree& tree,
-                                       const std::string& folder = "");
+std::vector<Annotation> list_annotations(const std::string& check_json, const std::string& path, const CourseTree& tree,
+                                         const std::string& folder = "");
 
 }  // namespace lab

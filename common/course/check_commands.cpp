@@ -57,7 +57,7 @@ void write_results(const CourseTree& tree, const CheckOptions& options, const st
   if (!options.junit_file.empty()) write_file_atomically(options.junit_file, to_junit_xml(results.suites()));
   if (!options.html_file.empty()) write_file_atomically(options.html_file, page::to_html(check_page(results, tree)));
   if (!options.annotations) return;
-  for (const Annotation& one : annotations_of(results.json(), folder, tree, folder_in_repository(tree.root())))
+  for (const Annotation& one : list_annotations(results.json(), folder, tree, folder_in_repository(tree.root())))
     fmt::print("{}", to_text(one));
   for (const CombinedResults::Problem& problem : results.problems())
     fmt::print("{}", to_text(Annotation{"", 0, problem.lab, problem.what}));
@@ -93,7 +93,7 @@ ExitCode test(const std::string& root) {
     fmt::print("lab: checking {}\n", plan.lab->lab);
     checks.check(plan);
   }
-  const TestSummary summary = summary_of(tree, CombinedResults(checks.results()));
+  const TestSummary summary = summarize(tree, CombinedResults(checks.results()));
   fmt::print("{}", summary.text);
   return summary.exit_code;
 }

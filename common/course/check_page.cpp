@@ -33,7 +33,7 @@ bool begins(std::string_view line, std::string_view start) {
 enum class Line { kError, kWarning, kContext, kOfTool, kMore };
 
 /// Source lines begin with a blank, so nothing in them is taken for something else.
-Line kind_of(std::string_view line) {
+Line find_kind(std::string_view line) {
   if (line.empty() || line.front() == ' ') return Line::kMore;
   for (const char* start : {"FAILED: ", "ninja: ", "[", ": && ", "collect2: ", "lab: ", "make"}) {
     if (begins(line, start)) return Line::kOfTool;
@@ -93,9 +93,9 @@ class Messages {
 
 std::vector<std::string> compiler_messages(const std::string& output, const std::string& root) {
   Messages messages;
-  for (const std::string& whole_line : lines_of(without_escapes(output))) {
+  for (const std::string& whole_line : list_lines(without_escapes(output))) {
     std::string line = std::string(without_line_break(whole_line)).substr(0, kMostLineBytes);
-    const Line kind = kind_of(line);
+    const Line kind = find_kind(line);
     const bool is_source = line.empty() || line.front() == ' ';
     if (!is_source) {
       for (const std::string& folder : {root + "/", std::string("../../")}) replace_all(line, folder, "");

@@ -50,7 +50,7 @@ class Counts {
 
 }  // namespace
 
-TestSummary summary_of(const CourseTree& tree, const CombinedResults& results) {
+TestSummary summarize(const CourseTree& tree, const CombinedResults& results) {
   std::map<std::string, State> states;
   for (const CheckedTask& task : results.tasks()) states[task.task] = task.state();
   TestSummary summary;
@@ -89,7 +89,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// "a9_collectives" of "002-a9_collectives.problem"
-std::string lab_of(const std::string& file) {
+std::string find_lab_name(const std::string& file) {
   const std::string stem = fs::path(file).stem().string();
   return stem.substr(stem.find('-') + 1);
 }
@@ -115,8 +115,8 @@ CombinedResults::CombinedResults(const std::string& folder) {
     if (kind != ".problem") continue;
     const std::string build = fs::path(file).replace_extension(".build").string();
     const std::string printed = fs::exists(build) ? read_file(build) : "";
-    for (const std::string& line : lines_of(read_file(file)))
-      problems_.push_back({lab_of(file), std::string(without_line_break(line)), printed});
+    for (const std::string& line : list_lines(read_file(file)))
+      problems_.push_back({find_lab_name(file), std::string(without_line_break(line)), printed});
   }
 }
 

@@ -48,6 +48,6 @@ struct TestSummary {
 
 /// Of the rubrics' tasks, and of what else the results call wrong. A task without a result was not checked, whatever
 /// became of it earlier.
-TestSummary summary_of(const CourseTree& tree, const CombinedResults& results);
+TestSummary summarize(const CourseTree& tree, const CombinedResults& results);
 
 }  // namespace lab

@@ -55,7 +55,7 @@ TaskOfLab CourseTree::task_named(const std::string& name) const {
       if (name == ids.back()) return {&lab, &task};
       if (name == ends.back()) found.push_back({&lab, &task});
     }
-    ends.push_back(short_name_of(lab.lab));  // a lab instead of a task
+    ends.push_back(shorten_name(lab.lab));  // a lab instead of a task
   }
   if (found.size() == 1) return found.front();
   if (found.size() > 1) {

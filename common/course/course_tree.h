@@ -22,7 +22,7 @@ class CourseTree {
 
   const std::string& root() const { return root_; }
   const std::vector<Rubric>& labs() const { return labs_; }
-  std::string folder_of(const Rubric& lab) const { return root_ + "/" + lab.lab; }
+  std::string get_folder(const Rubric& lab) const { return root_ + "/" + lab.lab; }
 
   /// Errors    UsageError: there is none; names the nearest
   const Rubric& lab_named(const std::string& name) const;

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string parent_of(const std::string& path) {
+std::string find_parent(const std::string& path) {
   return fs::path(path).parent_path().string();
 }
 
@@ -30,7 +30,7 @@ std::vector<TaskOfLab> tasks_where(const Rubric& lab, const Predicate& holds) {
 std::vector<TaskOfLab> tasks_of_file(const Rubric& lab, const std::string& file) {
   auto found = tasks_where(lab, [&](const RubricTask& task) { return task.file == file; });
   if (found.empty()) {
-    found = tasks_where(lab, [&](const RubricTask& task) { return parent_of(task.file) == parent_of(file); });
+    found = tasks_where(lab, [&](const RubricTask& task) { return find_parent(task.file) == find_parent(file); });
   }
   return found.empty() ? tasks_where(lab, [](const RubricTask&) { return true; }) : found;
 }
@@ -43,7 +43,7 @@ FileTimes file_times(const CourseTree& tree, const std::vector<const Rubric*>& l
     for (const std::string& file : student_files(tree, *lab)) {
       // A file may disappear between being listed and being read: editors save by renaming.
       std::error_code failure;
-      const fs::path path = fs::path(tree.folder_of(*lab)) / file;
+      const fs::path path = fs::path(tree.get_folder(*lab)) / file;
       const auto time = fs::last_write_time(path, failure).time_since_epoch().count();
       const auto size = fs::file_size(path, failure);
       if (!failure) times[lab->lab + "/" + file] = fmt::format("{}:{}", size, time);
@@ -60,7 +60,7 @@ std::string to_text(const FileTimes& times) {
 
 FileTimes parse_file_times(const std::string& text) {
   FileTimes times;
-  for (const std::string& line : lines_of(text)) {
+  for (const std::string& line : list_lines(text)) {
     const std::size_t blank = line.find(' ');
     if (blank != std::string::npos) {
       times[std::string(without_line_break(line.substr(blank + 1)))] = line.substr(0, blank);

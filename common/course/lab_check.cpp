@@ -80,12 +80,12 @@ LabChecks::~LabChecks() {
 }
 
 /// Where the next results of a lab go, without the ending; in the order of the calls.
-std::string LabChecks::results_of(const std::string& lab) {
+std::string LabChecks::collect_results(const std::string& lab) {
   return fmt::format("{}/{:04}-{}", results(), num_results_++, lab);
 }
 
 void LabChecks::note_problem(const std::string& lab, const std::string& what) {
-  write_file_atomically(results_of(lab) + ".problem", what + "\n");
+  write_file_atomically(collect_results(lab) + ".problem", what + "\n");
 }
 
 /// Remembers the results, but not the files of tasks that were edited since: it is unknown which version was checked.
@@ -126,7 +126,7 @@ int LabChecks::run_check(const std::vector<std::string>& command) const {
 
 int LabChecks::check_program(const PlannedCheck& plan) {
   const std::string& lab = plan.lab->lab;
-  const std::string results = results_of(lab);
+  const std::string results = collect_results(lab);
   std::vector<std::string> command = {tree_.root() + "/build/release/bin/" + lab, "check"};
   command.insert(command.end(), plan.tasks.begin(), plan.tasks.end());
   if (plan.is_whole) command.emplace_back("--others");
@@ -148,7 +148,7 @@ int LabChecks::check_program(const PlannedCheck& plan) {
 int LabChecks::check(PlannedCheck plan) {
   const std::string& lab = plan.lab->lab;
   write_file_atomically(began_in(folder_), "");
-  const std::string messages = results_of(lab) + ".build";
+  const std::string messages = collect_results(lab) + ".build";
   if (!build_program(tree_, lab, messages)) {
     const std::string problem = messages.substr(0, messages.rfind('.')) + ".problem";
     write_file_atomically(problem, "it was not built: see the compiler's errors\n");

@@ -50,7 +50,7 @@ class LabChecks {
   std::string results() const { return folder_ + "/results"; }
 
  private:
-  std::string results_of(const std::string& lab);
+  std::string collect_results(const std::string& lab);
   void note_problem(const std::string& lab, const std::string& what);
   int check_program(const PlannedCheck& plan);
   int run_check(const std::vector<std::string>& command) const;

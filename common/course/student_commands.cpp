@@ -87,7 +87,7 @@ void questions_command(cli::App& app) {
     if (student.empty() && !lab.own_numbers.empty())
       throw UsageError(
           "questions: expected --id ID, your student number or login, since each student has other numbers");
-    fmt::print("{}", questions_of(lab, student));
+    fmt::print("{}", list_questions(lab, student));
     return ExitCode::kAllMatch;
   });
 }

@@ -31,7 +31,7 @@ std::set<std::string> with_needs(const Rubric& lab, const std::string& id) {
 /// The first line, from 1, that has `what`, not in a comment if it is code; 0: there is none.
 std::size_t first_line_with(const std::string& what, const std::string& text, bool is_code) {
   std::size_t number = 0;
-  for (const std::string& line : lines_of(text)) {
+  for (const std::string& line : list_lines(text)) {
     ++number;
     const std::size_t at = line.find(what);
     if (at != std::string::npos && (!is_code || line.find("//") > at)) return number;
@@ -42,7 +42,7 @@ std::size_t first_line_with(const std::string& what, const std::string& text, bo
 }  // namespace
 
 std::vector<std::string> files_below(const CourseTree& tree, const Rubric& lab, const std::string& path) {
-  const fs::path folder = tree.folder_of(lab);
+  const fs::path folder = tree.get_folder(lab);
   std::error_code ignored;
   if (fs::is_regular_file(folder / path, ignored)) return {path};
   std::vector<std::string> files;
@@ -67,7 +67,7 @@ std::vector<std::string> files_of_task(const CourseTree& tree, const TaskOfLab& 
   for (const std::string& id : with_needs(*task.lab, task.task->id)) {
     const std::string& own = task.lab->find_task(id)->file;
     for (const std::string& source : task.lab->hand_in.sources) {
-      if (!is_below_one_of(own, {source})) continue;
+      if (!is_below_any(own, {source})) continue;
       const std::vector<std::string> together = files_below(tree, *task.lab, source);
       files.insert(together.begin(), together.end());
     }
@@ -78,9 +78,9 @@ std::vector<std::string> files_of_task(const CourseTree& tree, const TaskOfLab& 
 std::string fingerprint_of_task(const CourseTree& tree, const TaskOfLab& task) {
   std::string all;
   for (const std::string& file : files_of_task(tree, task)) {
-    all += file + "\n" + read_file(tree.folder_of(*task.lab) + "/" + file);
+    all += file + "\n" + read_file(tree.get_folder(*task.lab) + "/" + file);
   }
-  return fingerprint_of(all);
+  return compute_fingerprint(all);
 }
 
 bool changed_after(const CourseTree& tree, const TaskOfLab& task, const std::string& since) {
@@ -88,7 +88,7 @@ bool changed_after(const CourseTree& tree, const TaskOfLab& task, const std::str
   const auto time = fs::last_write_time(since, failure);
   const std::vector<std::string> files = files_of_task(tree, task);
   return std::any_of(files.begin(), files.end(), [&](const std::string& file) {
-    return fs::last_write_time(tree.folder_of(*task.lab) + "/" + file, failure) > time;
+    return fs::last_write_time(tree.get_folder(*task.lab) + "/" + file, failure) > time;
   });
 }
 

@@ -43,8 +43,8 @@ std::string task_text(const CourseTree& tree, const TaskOfLab& task, const Progr
     text += fmt::format("  so far it was wrong, on {}\n", progress.of(own.id).date);
   }
   text += place_line("edit", place_to_edit(tree, task));
-  text += place_line("read", readme_of(tree, task));
-  for (const std::string& header : contracts_of(tree, task)) text += place_line("", {header, 0, ""});
+  text += place_line("read", find_readme(tree, task));
+  for (const std::string& header : list_contracts(tree, task)) text += place_line("", {header, 0, ""});
   text += fmt::format("  check  ./lab check {}\n", own.id);
   text += fmt::format("  stuck? ./lab hint {}\n", own.id);
   return text;
@@ -54,12 +54,12 @@ std::string task_text(const CourseTree& tree, const TaskOfLab& task, const Progr
 std::string all_solved_text(const Rubric& lab) {
   std::string text = fmt::format("every task of {} is solved\n", lab.lab);
   if (!lab.hand_in.answers.empty()) text += fmt::format("  with it  {}\n", fmt::join(lab.hand_in.answers, ", "));
-  return text + fmt::format("  pack it  ./lab submit {}\n", short_name_of(lab.lab));
+  return text + fmt::format("  pack it  ./lab submit {}\n", shorten_name(lab.lab));
 }
 
 }  // namespace
 
-LabStanding standing_of(const CourseTree& tree, const Rubric& lab, const ProgressFile& progress) {
+LabStanding find_standing(const CourseTree& tree, const Rubric& lab, const ProgressFile& progress) {
   LabStanding standing;
   for (const RubricTask& task : lab.tasks) {
     const TaskProgress known = progress.of(task.id);
@@ -79,7 +79,7 @@ std::string next_task_text(const CourseTree& tree, const std::vector<const Rubri
                            const ProgressFile& progress) {
   std::string text;
   for (const Rubric* lab : labs) {
-    const LabStanding standing = standing_of(tree, *lab, progress);
+    const LabStanding standing = find_standing(tree, *lab, progress);
     if (!standing.check_again.empty()) {
       text += fmt::format("files have changed since these were solved; check again: ./lab check {}\n",
                           fmt::join(standing.check_again, " "));
@@ -97,7 +97,7 @@ std::string next_task_text(const CourseTree& tree, const std::vector<const Rubri
 std::string status_text(const CourseTree& tree, const std::vector<const Rubric*>& labs, const ProgressFile& progress) {
   std::string text;
   for (const Rubric* lab : labs) {
-    const LabStanding standing = standing_of(tree, *lab, progress);
+    const LabStanding standing = find_standing(tree, *lab, progress);
     text += fmt::format("{}: {} of {} tasks solved\n", lab->lab, standing.solved.size() + standing.check_again.size(),
                         lab->tasks.size());
     for (const RubricTask& task : lab->tasks) {
@@ -172,7 +172,7 @@ ProgressFile ProgressFile::load(const std::string& root) {
   progress.path_ = root + "/.lab-progress";
   if (!std::filesystem::exists(progress.path_)) return progress;
   std::size_t number = 0;
-  for (const std::string& line : lines_of(read_file(progress.path_))) {
+  for (const std::string& line : list_lines(read_file(progress.path_))) {
     ++number;
     std::istringstream stream(line);
     std::vector<std::string> fields;

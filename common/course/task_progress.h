@@ -70,7 +70,7 @@ struct LabStanding {
   const RubricTask* next = nullptr;
 };
 
-LabStanding standing_of(const CourseTree& tree, const Rubric& lab, const ProgressFile& progress);
+LabStanding find_standing(const CourseTree& tree, const Rubric& lab, const ProgressFile& progress);
 
 /// What `lab next` prints: the next task of these labs, where to edit, what to read, how to check it.
 std::string next_task_text(const CourseTree& tree, const std::vector<const Rubric*>& labs,

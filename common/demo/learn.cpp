@@ -8,7 +8,7 @@
 
 #include "common/base/files.h"
 #include "common/base/text.h"
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 #include "common/comm/messages/model_time.h"
 #include "common/demo/commands.h"
 #include "common/demo/stage.h"
@@ -74,7 +74,7 @@ void learn_on_rank(const Sizes& sizes, const pipeline::Schedule& schedule, int n
                    launch::RankOutcome& own) {
   const int share = sizes.num_layers / kNumRanks, begin = comm.rank() * share;
   const pipeline::Buffers buffers = pipeline::same_buffers({sizes.rows, sizes.width}, at::kFloat);
-  Stage stage(sizes, begin, begin + share, &endpoint_of(comm));
+  Stage stage(sizes, begin, begin + share, &get_endpoint(comm));
   Losses losses;
   log::PartReport part{schedule.kind, {}, {}};
   part.used = measured_use(comm, [&] {
@@ -111,7 +111,7 @@ Learned learn_in_pipeline(const Sizes& sizes, const pipeline::Schedule& schedule
   };
   learned.alone = numbers(outcome.ranks.front());
   learned.pipelined = numbers(outcome.ranks.back());
-  learned.sharing = log::sharing_of(reports).at(0);
+  learned.sharing = log::describe_sharing(reports).at(0);
   return learned;
 }
 
@@ -185,7 +185,7 @@ ExitCode learn(const LearnOptions& options) {
   fmt::print("the losses of {} are {}\n", counted(options.num_steps, "step"),
              same ? "equal, to the last bit" : "NOT equal");
   fmt::print("in model time ({}):\n", rates_text(spec.model_rates));
-  for (const Learned& run : runs) fmt::print("  {:<10}  {}\n", run.sharing.name, text_of(run.sharing));
+  for (const Learned& run : runs) fmt::print("  {:<10}  {}\n", run.sharing.name, get_text(run.sharing));
 
   if (!options.out_dir.empty()) draw(runs.back(), schedules, options.out_dir, spec);
   return same ? ExitCode::kAllMatch : ExitCode::kMismatch;

@@ -17,7 +17,7 @@ at::Tensor drawn_input(const Sizes& sizes, int micro_batch) {
   return seeded_randn({sizes.rows, sizes.width}, sizes.seed + 1000 + static_cast<std::uint64_t>(micro_batch));
 }
 
-at::Tensor target_of(const Sizes& sizes, const at::Tensor& input) {
+at::Tensor make_target(const Sizes& sizes, const at::Tensor& input) {
   return input + at::tanh(at::matmul(input, drawn_weight(sizes, sizes.seed + 2000, 1)));
 }
 
@@ -31,7 +31,7 @@ Stage::Stage(const Sizes& sizes, int begin, int end, Endpoint* endpoint)
   }
   for (int i = 0; i < sizes.num_micro_batches; ++i) {
     if (begin == 0) inputs_.push_back(drawn_input(sizes, i));
-    if (is_last()) targets_.push_back(target_of(sizes, drawn_input(sizes, i)));
+    if (is_last()) targets_.push_back(make_target(sizes, drawn_input(sizes, i)));
   }
 }
 
@@ -75,6 +75,7 @@ at::Tensor Stage::backward_input(int, int micro_batch, const at::Tensor& output_
 
 void Stage::backward_weight(int, int micro_batch) {
   const Live& live = live_.at(micro_batch);
+  // Gradients add up over the micro-batches, as in autograd.
   for (std::size_t i = 0; i < layers_.size(); ++i) layers_[i].grad += at::matmul(live.inputs[i].t(), live.deltas[i]);
   live_.erase(micro_batch);
 }

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 #include "common/launch/one_rank.h"
 #include "common/launch/outcome_files.h"
 #include "common/launch/supervise/cores.h"
@@ -11,13 +11,13 @@
 namespace lab::launch {
 namespace {
 
-at::Tensor bytes_of(const std::string& text) {
+at::Tensor view_bytes(const std::string& text) {
   const at::Tensor bytes = at::empty({static_cast<std::int64_t>(text.size())}, at::kByte);
   std::memcpy(bytes.data_ptr(), text.data(), text.size());
   return bytes;
 }
 
-std::string text_of(const at::Tensor& bytes) {
+std::string get_text(const at::Tensor& bytes) {
   return std::string(static_cast<const char*>(bytes.data_ptr()), static_cast<std::size_t>(bytes.numel()));
 }
 
@@ -30,7 +30,7 @@ std::vector<RankOutcome> gather(Communicator& comm, const RankOutcome& own) {
   if (comm.rank() != 0) {
     RankOutcome facts = own;
     facts.tensors.clear();
-    const at::Tensor bytes = bytes_of(bytes_of_outcome(facts));
+    const at::Tensor bytes = view_bytes(bytes_of_outcome(facts));
     p2p.send(at::full({1}, bytes.numel()), 0);
     p2p.send(bytes, 0);
     return {};
@@ -42,7 +42,7 @@ std::vector<RankOutcome> gather(Communicator& comm, const RankOutcome& own) {
     p2p.recv(length, rank);
     const at::Tensor bytes = at::empty({length.item<std::int64_t>()}, at::kByte);
     p2p.recv(bytes, rank);
-    all.push_back(outcome_from_bytes(text_of(bytes)));
+    all.push_back(outcome_from_bytes(get_text(bytes)));
   }
   return all;
 }
@@ -71,9 +71,9 @@ WorldOutcome join_world(const RankEnvironment& environment, const WorldSpec& spe
   outcome.ranks.push_back(run_process_rank(options, spec, [&](Communicator& comm, RankOutcome& own) {
     body(comm, own);
     own.report.rank = comm.rank();
-    own.report.ledger = endpoint_of(comm).ledger().entries();
-    own.report.model_time_ps = model_time = endpoint_of(comm).model_time();
-    own.trace = endpoint_of(comm).trace();
+    own.report.ledger = get_endpoint(comm).ledger().entries();
+    own.report.model_time_ps = model_time = get_endpoint(comm).model_time();
+    own.trace = get_endpoint(comm).trace();
     others = gather(comm, own);
   }));
   if (!outcome.ranks[0].failure) outcome.ranks[0].report.model_time_ps = model_time;

@@ -18,14 +18,14 @@
 namespace lab::launch {
 namespace {
 
-RankFailure failure_of(const std::exception& failure) {
-  return {exit_code_of(failure), message_of(failure)};
+RankFailure describe_failure(const std::exception& failure) {
+  return {choose_exit_code(failure), get_message(failure)};
 }
 
 /// The same for what a rank's body threw. Unless it is known to come from the suite alone, it counts as the student's:
 /// 70 is for an error in the suite. Null: what was thrown is not an exception.
 RankFailure failure_of_body(const std::exception* failure) {
-  if (dynamic_cast<const Error*>(failure) != nullptr) return failure_of(*failure);
+  if (dynamic_cast<const Error*>(failure) != nullptr) return describe_failure(*failure);
   const ThrowSite site = throw_site(failure);
   const bool of_suite = site.known && site.student_line.empty();
   return {static_cast<int>(of_suite ? ExitCode::kInternal : ExitCode::kStudentCode), student_message(failure)};
@@ -84,7 +84,7 @@ RankOutcome run_process_rank(comm::ProcessWorldOptions options, const WorldSpec&
     const FollowedThread followed(world->student_place(), options.rank);
     run_one_rank(world->transport(), world->collectives(), spec, body, outcome);
   } catch (const std::exception& failure) {
-    outcome.failure = failure_of(failure);
+    outcome.failure = describe_failure(failure);
     outcome.report.error = outcome.failure->message;
   }
   return outcome;

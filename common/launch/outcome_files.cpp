@@ -123,7 +123,7 @@ LeftInFile load_outcomes(int fd, std::uint64_t max_bytes) {
           rank.kept.push_back(std::move(bytes));
         }
       } catch (const std::exception& failure) {
-        refuse(message_of(failure));
+        refuse(get_message(failure));
       }
       offset = begin + header.bytes;
     }

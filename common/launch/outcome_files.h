@@ -16,7 +16,7 @@ namespace lab::launch {
 /// Errors    UsageError: a tensor that safetensors cannot hold
 std::string bytes_of_outcome(const RankOutcome& outcome);
 
-/// The reverse.
+/// Parses what bytes_of_outcome() wrote.
 /// Errors    UsageError: not such bytes; names the field that is missing or of another type
 RankOutcome outcome_from_bytes(std::string_view bytes);
 

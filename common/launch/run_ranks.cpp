@@ -77,7 +77,7 @@ int rank_process(const WorldSpec& spec, const RankBody& body, const SharedFiles&
 }
 
 /// What the rank saved, or how the launcher saw it end.
-RankOutcome outcome_of(const MemoryFile& results, const RankExit& end) {
+RankOutcome make_outcome(const MemoryFile& results, const RankExit& end) {
   LeftInFile file = load_outcomes(results.fd());
   LeftByRank& left = file.ranks[end.rank];
   // A body that ends the process by itself has not returned: exit(0) does not mean success there, nor exit(3) a TODO.
@@ -96,7 +96,7 @@ RankOutcome outcome_of(const MemoryFile& results, const RankExit& end) {
 WorldOutcome outcome_of_processes(const SuperviseResult& result, const std::vector<MemoryFile>& results) {
   WorldOutcome outcome;
   for (const RankExit& end : result.exits)
-    outcome.ranks.push_back(outcome_of(results[static_cast<std::size_t>(end.rank)], end));
+    outcome.ranks.push_back(make_outcome(results[static_cast<std::size_t>(end.rank)], end));
   outcome.rank_lines = result.rank_lines;
   if (result.exit_code != 0 && result.first_failed_rank < 0) {
     outcome.failure = RankFailure{result.exit_code, result.message};
@@ -223,7 +223,7 @@ WorldOutcome run_threads(const WorldSpec& spec, const RankBody& body) {
       threads.emplace_back(on_rank);
     } catch (const std::system_error& failure) {
       end_process(
-          fmt::format("rank {}: {}; ranks that are threads cannot be stopped individually", rank, message_of(failure)),
+          fmt::format("rank {}: {}; ranks that are threads cannot be stopped individually", rank, get_message(failure)),
           ExitCode::kUsage);
     }
   }

@@ -206,23 +206,23 @@ std::vector<LogProblem> align_rank(int rank, const std::vector<ExpectedLine>& ex
 /// Why the text as a whole is not a log; empty if it may be one.
 std::string problem_with_file(std::string_view text) {
   if (text.empty()) return "the log is empty; expected the output of a run";
-  const auto line_of = [text](std::size_t at) { return 1 + std::count(text.begin(), text.begin() + at, '\n'); };
+  const auto make_line = [text](std::size_t at) { return 1 + std::count(text.begin(), text.begin() + at, '\n'); };
   const std::size_t carriage = text.find("\r\n");
   if (carriage != std::string_view::npos) {
     return fmt::format(
         "line {}: ends in a carriage return (Windows line end); convert the log with: sed -i 's/\\r$//' FILE",
-        line_of(carriage));
+        make_line(carriage));
   }
   const auto control = std::find_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f;
   });
   if (control != text.end()) {
     return fmt::format("line {}: holds a control character (code {}); expected plain text",
-                       line_of(static_cast<std::size_t>(control - text.begin())), static_cast<int>(*control));
+                       make_line(static_cast<std::size_t>(control - text.begin())), static_cast<int>(*control));
   }
   if (text.back() != '\n') {
     return fmt::format("line {}: has no line end, so the log is cut off; expected every line to be whole",
-                       line_of(text.size()));
+                       make_line(text.size()));
   }
   return "";
 }

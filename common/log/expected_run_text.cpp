@@ -36,7 +36,7 @@ std::string column(const std::string& content) {
 // --- which ranks ---
 
 /// The ways to say which ranks print a line, the preferred one first: "all", "0-1", "last".
-std::vector<std::string> names_of(const std::set<int>& ranks, int num_ranks) {
+std::vector<std::string> list_names(const std::set<int>& ranks, int num_ranks) {
   std::vector<std::string> names;
   if (ranks.size() == static_cast<std::size_t>(num_ranks)) names.emplace_back("all");
   names.push_back(text_of_ranges(ranks));
@@ -56,7 +56,7 @@ std::optional<std::set<int>> ranks_named(std::string_view name, int num_ranks) {
 std::string text_of_ranks(const std::map<int, std::set<int>>& ranks_on, const std::set<int>& sizes) {
   std::vector<std::pair<std::string, std::set<int>>> named;  // in the order of preference
   for (const auto& [size, ranks] : ranks_on) {
-    for (const std::string& name : names_of(ranks, size)) {
+    for (const std::string& name : list_names(ranks, size)) {
       const auto same = [&](const auto& one) { return one.first == name; };
       if (std::none_of(named.begin(), named.end(), same)) named.emplace_back(name, std::set<int>());
       std::find_if(named.begin(), named.end(), same)->second.insert(size);

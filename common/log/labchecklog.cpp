@@ -28,7 +28,7 @@ struct Wanted {
   int num_ranks = 4;
 };
 
-const ExpectedLog& log_of(const std::string& lab, const std::vector<ExpectedLog>& logs) {
+const ExpectedLog& make_log(const std::string& lab, const std::vector<ExpectedLog>& logs) {
   std::vector<std::string> folders;
   for (const ExpectedLog& log : logs) folders.push_back(log.lab);
   return logs[lab_named(lab, folders)];
@@ -69,7 +69,7 @@ const ExpectedRun& run_with(const std::vector<std::string>& options, const std::
 
 ExitCode check(const Wanted& wanted) {
   const std::vector<ExpectedLog> logs = expected_logs();
-  const ExpectedLog& log = log_of(wanted.lab, logs);
+  const ExpectedLog& log = make_log(wanted.lab, logs);
   const std::vector<ExpectedRun> runs = expected_runs(log.text, log.lab + "/expected_log.txt");
   return check_log_file(wanted.path, log.lab,
                         expectation_on(run_with(wanted.options, runs, log.lab), wanted.num_ranks));

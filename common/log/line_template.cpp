@@ -82,7 +82,7 @@ bool matches_template(std::string_view line_template, std::string_view text) {
   return false;
 }
 
-std::string fmt_format_of(std::string_view line_template, std::size_t num_values) {
+std::string make_fmt_format(std::string_view line_template, std::size_t num_values) {
   std::size_t num_fields = 0;
   std::string format = with_fields(line_template, [&](const Field& field) {
     ++num_fields;

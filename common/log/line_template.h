@@ -22,7 +22,7 @@ bool matches_template(std::string_view line_template, std::string_view text);
 
 /// The template's fields as fmt's: "{number:.1f} s" becomes "{:.1f} s".
 /// Errors    ContractError: there are not `num_values` of them
-std::string fmt_format_of(std::string_view line_template, std::size_t num_values);
+std::string make_fmt_format(std::string_view line_template, std::size_t num_values);
 
 /// The line that a program prints: the template with the values in its fields, in order. The values are not checked, as
 /// those of a wrong run may be anything, such as nan; check-log then refuses the line.
@@ -30,7 +30,7 @@ std::string fmt_format_of(std::string_view line_template, std::size_t num_values
 /// Example   filled("{number} images in {number:.1f} s", 4608, 3.14) is "4608 images in 3.1 s"
 template <class... Values>
 std::string filled(std::string_view line_template, const Values&... values) {
-  return fmt::vformat(fmt_format_of(line_template, sizeof...(values)), fmt::make_format_args(values...));
+  return fmt::vformat(make_fmt_format(line_template, sizeof...(values)), fmt::make_format_args(values...));
 }
 
 /// The template for messages, without its formats: "{number} s".

@@ -130,7 +130,7 @@ std::optional<std::string> plain_log(const std::string& bytes) {
   const std::optional<Utf8Text> text = utf8_text(bytes);
   if (!text) return std::nullopt;
   std::string plain;
-  for (const std::string& with_break : lines_of(text->text)) {
+  for (const std::string& with_break : list_lines(text->text)) {
     const bool whole = with_break.back() == '\n';
     std::string own = without_escapes(std::string_view(with_break).substr(0, with_break.size() - (whole ? 1 : 0)));
     while (!own.empty() && own.back() == '\r') own.pop_back();

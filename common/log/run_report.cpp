@@ -71,7 +71,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankReport, rank, lines, error, ledger, peak_
 
 std::string to_json(const RunReport& report) {
   json sharing = json::array();
-  for (const Sharing& part : sharing_of(report.ranks)) sharing.push_back(from_sharing(part));
+  for (const Sharing& part : describe_sharing(report.ranks)) sharing.push_back(from_sharing(part));
   json run = {{"program", report.program},
               {"version", report.version},
               {"world", report.world},

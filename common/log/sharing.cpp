@@ -14,8 +14,8 @@ double quotient(std::int64_t a, std::int64_t b) {
 
 }  // namespace
 
-Sharing sharing_of(const std::string& name, const std::vector<ResourceUse>& by_rank,
-                   const ResourceUse& of_one_process) {
+Sharing describe_sharing(const std::string& name, const std::vector<ResourceUse>& by_rank,
+                         const ResourceUse& of_one_process) {
   ResourceUse most;
   std::int64_t busy = 0;
   for (const ResourceUse& rank : by_rank) {
@@ -36,7 +36,7 @@ Sharing sharing_of(const std::string& name, const std::vector<ResourceUse>& by_r
   return sharing;
 }
 
-std::vector<Sharing> sharing_of(const std::vector<RankReport>& ranks) {
+std::vector<Sharing> describe_sharing(const std::vector<RankReport>& ranks) {
   std::vector<Sharing> all;
   if (ranks.empty()) return all;
   for (const PartReport& part : ranks.front().parts) {
@@ -48,7 +48,7 @@ std::vector<Sharing> sharing_of(const std::vector<RankReport>& ranks) {
                                      [&](const PartReport& other) { return other.name == part.name; });
       if (same != rank.parts.end()) by_rank.push_back(same->used);
     }
-    if (by_rank.size() == ranks.size()) all.push_back(sharing_of(part.name, by_rank, part.of_one_process));
+    if (by_rank.size() == ranks.size()) all.push_back(describe_sharing(part.name, by_rank, part.of_one_process));
   }
   return all;
 }
@@ -61,7 +61,7 @@ std::vector<Sharing> main_parts(std::vector<Sharing> all) {
   return all;
 }
 
-std::string text_of(const Sharing& sharing) {
+std::string get_text(const Sharing& sharing) {
   const std::string waiting = fmt::format("waiting {:.0f} %", 100 * sharing.waiting);
   if (sharing.speed_up == 0) return fmt::format("model time {:.3g} ms | {}", 1e3 * sharing.model_seconds, waiting);
   std::string text = fmt::format("speed-up {:.2f} of {}", sharing.speed_up, sharing.num_ranks);

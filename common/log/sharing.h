@@ -22,16 +22,17 @@ struct Sharing {
   double peak = 0;      ///< the most bytes that a rank holds, by those of one process
 };
 
-Sharing sharing_of(const std::string& name, const std::vector<ResourceUse>& by_rank, const ResourceUse& of_one_process);
+Sharing describe_sharing(const std::string& name, const std::vector<ResourceUse>& by_rank,
+                         const ResourceUse& of_one_process);
 
 /// Of all parts that each rank has reported, in the order of the first rank's; each name once.
-std::vector<Sharing> sharing_of(const std::vector<RankReport>& ranks);
+std::vector<Sharing> describe_sharing(const std::vector<RankReport>& ranks);
 
 /// Those with at least a hundredth of the work of the largest: what a few lines should say.
 std::vector<Sharing> main_parts(std::vector<Sharing> all);
 
 /// "speed-up 3.62 of 4 | work 3.71 | waiting 2 % | peak 0.27 of serial", without what is not known; without a speed-up,
 /// "model time 1.23 ms | waiting 60 %".
-std::string text_of(const Sharing& sharing);
+std::string get_text(const Sharing& sharing);
 
 }  // namespace lab::log

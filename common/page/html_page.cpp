@@ -14,19 +14,19 @@ namespace {
 
 using kainjow::mustache::data;
 
-data data_of(const nlohmann::json& value) {
+data make_data(const nlohmann::json& value) {
   switch (value.type()) {
     case nlohmann::json::value_t::object: {
       data object(data::type::object);
       for (const auto& [name, member] : value.items()) {
         if (name.find('.') != std::string::npos) throw std::logic_error("a value with the name of a part: " + name);
-        object.set(name, data_of(member));
+        object.set(name, make_data(member));
       }
       return object;
     }
     case nlohmann::json::value_t::array: {
       data list(data::type::list);
-      for (const nlohmann::json& element : value) list.push_back(data_of(element));
+      for (const nlohmann::json& element : value) list.push_back(make_data(element));
       return list;
     }
     case nlohmann::json::value_t::string: {
@@ -52,7 +52,7 @@ void check_tags(std::string_view text) {
 
 std::string filled_in(std::string_view text, const nlohmann::json& values, const Parts& parts) {
   check_tags(text);
-  data all = data_of(values);
+  data all = make_data(values);
   for (const auto& [name, part] : parts) {
     if (name.find('.') == std::string::npos) throw std::logic_error("a part with the name of a value: " + name);
     check_tags(part);

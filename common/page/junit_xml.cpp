@@ -42,14 +42,14 @@ std::string xml_line(const std::string& text) {
   return xml_text(one_line(text), kMessageBytes);
 }
 
-std::ptrdiff_t number_of(Outcome outcome, const std::vector<JunitCase>& cases) {
+std::ptrdiff_t find_number(Outcome outcome, const std::vector<JunitCase>& cases) {
   return std::count_if(cases.begin(), cases.end(), [&](const JunitCase& one) { return one.outcome == outcome; });
 }
 
 void add_counts(pugi::xml_node node, const std::vector<JunitCase>& cases) {
   node.append_attribute("tests") = static_cast<unsigned long long>(cases.size());
   for (const OutcomeNames& names : kNames)
-    node.append_attribute(names.count) = static_cast<long long>(number_of(names.outcome, cases));
+    node.append_attribute(names.count) = static_cast<long long>(find_number(names.outcome, cases));
 }
 
 void add_case(pugi::xml_node suite, const JunitCase& one) {
@@ -64,7 +64,7 @@ void add_case(pugi::xml_node suite, const JunitCase& one) {
   }
 }
 
-JunitCase case_of(pugi::xml_node node) {
+JunitCase make_case(pugi::xml_node node) {
   JunitCase one;
   one.class_name = node.attribute("classname").value();
   one.name = node.attribute("name").value();
@@ -111,7 +111,7 @@ std::vector<JunitSuite> junit_suites(const std::string& xml, const std::string& 
   std::vector<JunitSuite> suites;
   for (const pugi::xml_node node : root.children("testsuite")) {
     JunitSuite suite = {node.attribute("name").value(), {}};
-    for (const pugi::xml_node one : node.children("testcase")) suite.cases.push_back(case_of(one));
+    for (const pugi::xml_node one : node.children("testcase")) suite.cases.push_back(make_case(one));
     suites.push_back(std::move(suite));
   }
   return suites;

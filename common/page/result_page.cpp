@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 
 constexpr std::size_t kMostLines = 40;  // of an item, a check or the notes
 
-std::string kind_of(Standing standing) {
+std::string find_kind(Standing standing) {
   switch (standing) {
     case Standing::kRight: return "right";
     case Standing::kWrong: return "wrong";
@@ -59,14 +59,14 @@ std::string add_drawing(const std::string& timeline, std::vector<std::string>& d
   return std::to_string(drawings.size() - 1);
 }
 
-Json json_of(const ShownCheck& check, std::vector<std::string>& drawings) {
+Json make_json(const ShownCheck& check, std::vector<std::string>& drawings) {
   Json costs = Json::array();
   for (const ShownCost& cost : check.costs)
     costs.push_back({{"what", cost.what}, {"used", cost.used}, {"most", cost.most}, {"exceeded", cost.exceeded}});
   Json lines = Json::array();
   for (std::size_t i = 0; i < std::min(check.lines.size(), kMostLines); ++i) lines.push_back(cut(check.lines[i]));
   return {{"name", cut(check.name)},
-          {"kind", kind_of(check.standing)},
+          {"kind", find_kind(check.standing)},
           {"label", check.label},
           {"message", cut(check.message)},
           {"likely", cut(check.likely)},
@@ -76,13 +76,13 @@ Json json_of(const ShownCheck& check, std::vector<std::string>& drawings) {
           {"drawing", add_drawing(check.timeline, drawings)}};
 }
 
-Json json_of(const ShownItem& item, std::size_t number, std::vector<std::string>& drawings) {
+Json make_json(const ShownItem& item, std::size_t number, std::vector<std::string>& drawings) {
   Json checks = Json::array();
-  for (const ShownCheck& check : item.checks) checks.push_back(json_of(check, drawings));
+  for (const ShownCheck& check : item.checks) checks.push_back(make_json(check, drawings));
   return {{"id", cut(item.id)},
           {"anchor", fmt::format("item{}", number)},
           {"title", cut(item.title)},
-          {"kind", kind_of(item.standing)},
+          {"kind", find_kind(item.standing)},
           {"label", item.label},
           {"open", item.standing != Standing::kRight && !(item.findings.empty() && item.checks.empty())},
           {"marks", item.marks},
@@ -100,7 +100,7 @@ Json json_of(const ShownItem& item, std::size_t number, std::vector<std::string>
 std::string to_html(const ResultPage& page) {
   std::vector<std::string> drawings;
   Json items = Json::array();
-  for (const ShownItem& item : page.items) items.push_back(json_of(item, items.size() + 1, drawings));
+  for (const ShownItem& item : page.items) items.push_back(make_json(item, items.size() + 1, drawings));
   Json facts = Json::array();
   for (const ShownFact& fact : page.facts) facts.push_back({{"what", fact.what}, {"value", cut(fact.value)}});
   const Json values = {

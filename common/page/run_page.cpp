@@ -26,7 +26,7 @@ std::string ratio(const json& value) {
   return value.is_null() ? "" : fmt::format("{:.2f}", value.get<double>());
 }
 
-json line_of(const json& line) {
+json make_line(const json& line) {
   const std::string kind = line.at("kind");
   if (kind == "text") return {{"kind", "open"}, {"label", ""}, {"text", line.at("text")}};
   const std::string prefix = line.at("prefix");
@@ -43,7 +43,7 @@ json printed_by(const json& rank) {
   json lines = json::array();
   int num_lines = 0, num_wrong = 0;
   for (const json& line : rank.at("lines")) {
-    lines.push_back(line_of(line));
+    lines.push_back(make_line(line));
     ++num_lines;
     if (lines.back().at("kind") == "wrong") ++num_wrong;
   }
@@ -59,7 +59,7 @@ json printed_by(const json& rank) {
           {"lines", lines}};
 }
 
-json values_of(const json& run) {
+json list_values(const json& run) {
   const std::string program = run.at("program"), error = run.at("error");
   const int exit_code = run.at("exit_code");
   json ledger = json::array(), printed = json::array(), sharing = json::array();
@@ -103,7 +103,7 @@ std::string run_page(const std::string& text, const std::string& path) {
   std::vector<std::string> drawings;
   try {
     const json run = json::parse(text);
-    values = values_of(run);
+    values = list_values(run);
     if (run.contains("timeline")) drawings.push_back(plot::to_svg(plot::timeline_from_json(run.at("timeline"))));
   } catch (const std::exception& failure) {
     throw UsageError(fmt::format("{}: expected a run as `LAB --json FILE` writes it: {}", path, failure.what()));

@@ -86,7 +86,7 @@ class ListCheck {
   }
 
   void check_has_peer(const Action& message) const {
-    const int stage = schedule_.stage_of(rank_, message.chunk);
+    const int stage = schedule_.find_stage(rank_, message.chunk);
     const int peer = peer_rank(schedule_, rank_, message);
     if (peer < 0) refuse(message, fmt::format("stage {} has no stage beyond it; expected no such message", stage));
     if (peer == rank_) refuse(message, "the next stage is on the same rank; expected no message");

@@ -183,7 +183,7 @@ std::vector<Action> zero_bubble(const ScheduleOptions& options, int rank) {
 
 using Order = std::vector<Action> (*)(const ScheduleOptions&, int rank);
 
-Order order_of(const std::string& kind) {
+Order choose_order(const std::string& kind) {
   if (kind == "afab") return all_forward_all_backward;
   if (kind == "1f1b") return one_forward_one_backward;
   if (kind == "interleaved") return interleaved;
@@ -253,7 +253,7 @@ int usual_chunks(const std::string& kind) {
 }
 
 Schedule make_schedule(const ScheduleOptions& options) {
-  const Order order = order_of(options.kind);
+  const Order order = choose_order(options.kind);
   check(options);
   Schedule schedule{options.kind, options.num_ranks, options.num_micro_batches, options.num_chunks, {}};
   for (int rank = 0; rank < options.num_ranks; ++rank) {

@@ -32,7 +32,7 @@ class Run {
   /// Identifies data: the operation by which it leaves or enters, the stage and the micro-batch.
   using Key = std::tuple<Operation, int, int>;
 
-  int stage(const Action& action) const { return schedule_.stage_of(p2p_.rank(), action.chunk); }
+  int stage(const Action& action) const { return schedule_.find_stage(p2p_.rank(), action.chunk); }
   Key key(Operation operation, const Action& action) const { return {operation, stage(action), action.micro_batch}; }
 
   void compute(const Action& action) {

@@ -11,7 +11,7 @@ bool travels_forward(Operation message) {
   return message == Operation::kSendForward || message == Operation::kRecvForward;
 }
 
-const char* name_of(Operation operation) {
+const char* get_name(Operation operation) {
   static constexpr std::array<const char*, kNumOperations> kNames = {
       "forward",      "backward",     "backward_input", "backward_weight",
       "recv_forward", "send_forward", "recv_backward",  "send_backward"};
@@ -47,12 +47,12 @@ int peer_stage(const Schedule& schedule, Operation operation, int stage) {
 }
 
 int peer_rank(const Schedule& schedule, int rank, const Action& message) {
-  const int peer = peer_stage(schedule, message.operation, schedule.stage_of(rank, message.chunk));
+  const int peer = peer_stage(schedule, message.operation, schedule.find_stage(rank, message.chunk));
   return peer < 0 ? -1 : schedule.rank_of_stage(peer);
 }
 
 int message_tag(const Schedule& schedule, int rank, const Action& action) {
-  const int stage = schedule.stage_of(rank, action.chunk);
+  const int stage = schedule.find_stage(rank, action.chunk);
   const int src_stage = is_send(action.operation) ? stage : peer_stage(schedule, action.operation, stage);
   const int direction = travels_forward(action.operation) ? 0 : 1;
   return (direction * schedule.num_stages() + src_stage) * schedule.num_micro_batches + action.micro_batch;
@@ -61,7 +61,7 @@ int message_tag(const Schedule& schedule, int rank, const Action& action) {
 std::string describe(const Schedule& schedule, const Action& action) {
   const char* part = action.extent == Extent::kStart ? "start of " : action.extent == Extent::kFinish ? "end of " : "";
   const std::string where = schedule.num_chunks > 1 ? fmt::format(" in chunk {}", action.chunk) : "";
-  return fmt::format("{}{} of micro-batch {}{}", part, name_of(action.operation), action.micro_batch, where);
+  return fmt::format("{}{} of micro-batch {}{}", part, get_name(action.operation), action.micro_batch, where);
 }
 
 std::string short_name(const Schedule& schedule, const Action& action) {

@@ -47,7 +47,7 @@ struct Schedule {
   std::vector<std::vector<Action>> ranks;  ///< each rank's list
 
   int num_stages() const { return num_ranks * num_chunks; }
-  int stage_of(int rank, int chunk) const { return chunk * num_ranks + rank; }
+  int find_stage(int rank, int chunk) const { return chunk * num_ranks + rank; }
   int rank_of_stage(int stage) const { return stage % num_ranks; }
   int chunk_of_stage(int stage) const { return stage / num_ranks; }
 };

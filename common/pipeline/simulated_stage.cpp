@@ -25,7 +25,7 @@ void SimulatedStage::backward_weight(int chunk, int micro_batch) {
 at::Tensor SimulatedStage::work(Operation operation, int chunk, int micro_batch) {
   comm::Transport& transport = endpoint_.transport();
   const double start = transport.now();
-  transport.pass_time(computation_seconds(costs_, operation, schedule_.stage_of(transport.rank(), chunk)));
+  transport.pass_time(computation_seconds(costs_, operation, schedule_.find_stage(transport.rank(), chunk)));
   endpoint_.record_computation(short_name(schedule_, {operation, micro_batch, chunk}),
                                static_cast<std::uint64_t>(micro_batch), start);
   return at::empty_like(activation_);

@@ -86,7 +86,7 @@ class Player {
   void compute(int rank, const Action& action) {
     double& now = state(rank).now_seconds;
     const double start = now;
-    now += computation_seconds(costs_, action.operation, schedule_.stage_of(rank, action.chunk));
+    now += computation_seconds(costs_, action.operation, schedule_.find_stage(rank, action.chunk));
     result_.computations[static_cast<std::size_t>(rank)].push_back({rank, action, start, now});
   }
 

@@ -12,12 +12,12 @@ namespace {
 constexpr plot::Colour kForwardMessage{0x222222}, kBackwardMessage{0xC00000};
 constexpr int kNumMicroBatchColours = plot::kNumColours - 2;  // without almost black and yellow
 
-plot::Colour fill_of(plot::Colour micro_batch, Operation operation) {
+plot::Colour choose_fill(plot::Colour micro_batch, Operation operation) {
   const double strength = operation == Operation::kForward ? 0.38 : operation == Operation::kBackwardWeight ? 0.65 : 1;
   return plot::tint(micro_batch, strength);
 }
 
-std::string title_of(const Schedule& schedule, const Timeline& timeline) {
+std::string make_title(const Schedule& schedule, const Timeline& timeline) {
   return fmt::format("{}: {}, {}{}, makespan {}, bubble {:.1f} %", schedule.kind, counted(schedule.num_ranks, "rank"),
                      counted(schedule.num_micro_batches, "micro-batch", "micro-batches"),
                      schedule.num_chunks > 1 ? fmt::format(", {} chunks a rank", schedule.num_chunks) : "",
@@ -28,7 +28,7 @@ std::string title_of(const Schedule& schedule, const Timeline& timeline) {
 
 plot::Timeline timeline_diagram(const Schedule& schedule, const Timeline& timeline, bool messages) {
   plot::Timeline picture;
-  picture.title = title_of(schedule, timeline);
+  picture.title = make_title(schedule, timeline);
   picture.num_ranks = schedule.num_ranks;
   picture.grey_rows = true;
   plot::Clock& clock = picture.clocks.emplace_back();
@@ -38,10 +38,10 @@ plot::Timeline timeline_diagram(const Schedule& schedule, const Timeline& timeli
     const plot::Colour colour = plot::colour(span.action.micro_batch % kNumMicroBatchColours);
     is_split = is_split || span.action.operation == Operation::kBackwardInput;
     clock.boxes.push_back({span.rank, span.start_seconds, span.end_seconds, name,
-                           fmt::format("rank {}: {}", span.rank, name), fill_of(colour, span.action.operation)});
+                           fmt::format("rank {}: {}", span.rank, name), choose_fill(colour, span.action.operation)});
   }
   const auto explain = [&](Operation operation, const char* text) {
-    picture.legend.push_back({fill_of(plot::colour(0), operation), text});
+    picture.legend.push_back({choose_fill(plot::colour(0), operation), text});
   };
   explain(Operation::kForward, "F: forward (a colour per micro-batch)");
   explain(Operation::kBackward, is_split ? "I: backward, input" : "B: backward");

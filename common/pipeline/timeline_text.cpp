@@ -142,11 +142,11 @@ std::string timeline_text(const Schedule& schedule, const Timeline& timeline, in
                                  schedule.num_ranks, columns, columns - room + 1));
   }
   const double per_second = columns_per_second(timeline, room);
-  const auto column_of = [&](double seconds) { return static_cast<std::size_t>(std::lround(seconds * per_second)); };
-  std::vector<Line> lines(static_cast<std::size_t>(schedule.num_ranks), Line(column_of(timeline.makespan_seconds)));
+  const auto find_column = [&](double seconds) { return static_cast<std::size_t>(std::lround(seconds * per_second)); };
+  std::vector<Line> lines(static_cast<std::size_t>(schedule.num_ranks), Line(find_column(timeline.makespan_seconds)));
   for (const Span& span : timeline.computations) {
-    lines[static_cast<std::size_t>(span.rank)].computation(column_of(span.start_seconds), column_of(span.end_seconds),
-                                                           short_name(schedule, span.action));
+    lines[static_cast<std::size_t>(span.rank)].computation(
+        find_column(span.start_seconds), find_column(span.end_seconds), short_name(schedule, span.action));
   }
   // The bar then takes the place of the last free column.
   if (std::all_of(lines.begin(), lines.end(), [](const Line& line) { return line.ends_free(); })) {

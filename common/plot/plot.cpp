@@ -21,7 +21,7 @@ struct Program {
 constexpr Program kGnuplot{"gnuplot", "gnuplot-nox"}, kRsvg{"rsvg-convert", "librsvg2-bin"};
 
 /// "png", "pdf" or "svg".
-std::string format_of(const std::string& path) {
+std::string find_format(const std::string& path) {
   std::string ending = std::filesystem::path(path).extension().string();
   std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
   if (ending == ".png" || ending == ".pdf" || ending == ".svg") return ending.substr(1);
@@ -34,7 +34,7 @@ void require(const Program& program, const std::string& path) {
         fmt::format("drawing '{}' needs {}; hint: apt-get install {}", path, program.name, program.package));
 }
 
-std::string output_of(const std::vector<std::string>& argv, const std::string& input, const std::string& path) {
+std::string run_for_output(const std::vector<std::string>& argv, const std::string& input, const std::string& path) {
   constexpr double kMostSeconds = 120;
   ProcessSpec program;
   program.argv = argv;
@@ -47,10 +47,10 @@ std::string output_of(const std::vector<std::string>& argv, const std::string& i
 }
 
 void write(const std::string& svg, AtomicFile& file, const std::string& path) {
-  const std::string format = format_of(path);
+  const std::string format = find_format(path);
   file.write(format == "svg"
                  ? svg
-                 : output_of({kRsvg.name, "--format", format, "--zoom", format == "png" ? "2" : "1"}, svg, path));
+                 : run_for_output({kRsvg.name, "--format", format, "--zoom", format == "png" ? "2" : "1"}, svg, path));
   file.commit();
 }
 
@@ -59,7 +59,7 @@ void write(const std::string& svg, AtomicFile& file, const std::string& path) {
 void draw(const Chart& chart, const std::string& path) {
   check_chart_name(path);
   AtomicFile file(path);  // before gnuplot runs: fails at once if it cannot be written
-  write(output_of({kGnuplot.name, "-d"}, chart_script(chart), path), file,
+  write(run_for_output({kGnuplot.name, "-d"}, chart_script(chart), path), file,
         path);  // -d: without the user's own settings
 }
 
@@ -70,7 +70,7 @@ void draw(const Timeline& timeline, const std::string& path) {
 }
 
 void check_timeline_name(const std::string& path) {
-  if (format_of(path) != "svg") require(kRsvg, path);
+  if (find_format(path) != "svg") require(kRsvg, path);
   const AtomicFile never_committed(path);
 }
 

@@ -49,7 +49,7 @@ std::string markers_script(const Chart& chart) {
 }
 
 /// One pair per line.
-std::string data_of(const Chart& chart, const Series& series) {
+std::string make_data(const Chart& chart, const Series& series) {
   std::string data;
   for (std::size_t i = 0; i < series.x.size(); ++i)
     data += shows(chart.x, series.x[i]) && shows(chart.y, series.y[i])
@@ -69,7 +69,7 @@ std::string chart_script(const Chart& chart) {
     if (series.x.size() != series.y.size())
       throw ContractError(fmt::format("chart '{}': the series '{}' has {} x and {} y; expected the same number of both",
                                       chart.title, series.name, series.x.size(), series.y.size()));
-    const std::string data = data_of(chart, series);
+    const std::string data = make_data(chart, series);
     any_point = any_point || data.find_first_not_of("Na \n") != std::string::npos;
     blocks += fmt::format("$series{} << END\n{}END\n", i, data);
     const char* with = !series.points ? "lines" : series.line ? "linespoints" : "points";

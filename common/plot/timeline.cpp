@@ -49,7 +49,7 @@ std::string hex(Colour colour) {
   return fmt::format("#{:06X}", colour.rgb & 0xFFFFFF);
 }
 
-double unit_of(double seconds) {
+double choose_unit(double seconds) {
   for (const double unit : {1.0, 1e-3, 1e-6}) {
     if (seconds >= unit) return unit;
   }
@@ -57,7 +57,7 @@ double unit_of(double seconds) {
 }
 
 /// The least of 1, 2 and 5 times a power of ten that leaves at most `most` steps.
-double step_of(double length, double most) {
+double choose_step(double length, double most) {
   const double power = std::pow(10, std::floor(std::log10(length / most)));
   for (const double factor : {1, 2, 5}) {
     if (length / (factor * power) <= most) return factor * power;
@@ -242,7 +242,7 @@ class Drawing {
     };
     for (const TimeLabel& one : clock.labels) label(one.at, one.text);
     if (!clock.labels.empty()) return;
-    const double unit = unit_of(to_ - from_), step = step_of((to_ - from_) / unit, std::max(2.0, inner_ / 90));
+    const double unit = choose_unit(to_ - from_), step = choose_step((to_ - from_) / unit, std::max(2.0, inner_ / 90));
     for (double i = std::ceil(from_ / unit / step); i * step * unit <= to_; ++i) {
       line(x(i * step * unit), top_ - 4, x(i * step * unit), bottom, fmt::format("stroke=\"{}\"", hex(kGridColour)));
       label(i * step * unit, time_text(i * step * unit));
@@ -266,14 +266,14 @@ class Drawing {
   };
 
   template <typename Message>
-  Ends ends_of(const Message& message) const {
+  Ends find_ends(const Message& message) const {
     const double down = message.dst_rank > message.src_rank ? 1 : -1;
     return {x(message.start), y(message.src_rank) + down * off_line(message.src_rank, message.start), x(message.end),
             y(message.dst_rank) - down * off_line(message.dst_rank, message.end)};
   }
 
   void draw(const Arrow& arrow, const Clock& clock, bool head) {
-    const auto [x0, y0, x1, y1] = ends_of(arrow);
+    const auto [x0, y0, x1, y1] = find_ends(arrow);
     const double length = std::max(1e-9, std::hypot(x1 - x0, y1 - y0));
     const double dx = (x1 - x0) / length, dy = (y1 - y0) / length;  // of one px of its length
     const double size = std::min(9.0, length / 2), half = size / 3;
@@ -346,7 +346,7 @@ class Drawing {
 
   /// As its arrow, from where the path is on the one rank to where it is on the other.
   void message(const PathPart& part) {
-    const auto [x0, y0, x1, y1] = ends_of(part);
+    const auto [x0, y0, x1, y1] = find_ends(part);
     path_line({{x0, path_y(part.src_rank, part.start)}, {x0, y0}, {x1, y1}, {x1, path_y(part.dst_rank, part.end)}});
   }
 
@@ -358,7 +358,7 @@ class Drawing {
       taken.push_back({x(box.start), x(box.end), y(box.rank) - box_ / 2, y(box.rank) + box_ / 2});
     for (const Arrow& arrow : clock.arrows) {
       if (arrow.label.empty()) continue;
-      const auto [x0, y0, x1, y1] = ends_of(arrow);
+      const auto [x0, y0, x1, y1] = find_ends(arrow);
       const double half = text_width(arrow.label, kFontPx) / 2 + 2;
       Rectangle best;
       std::ptrdiff_t fewest = std::numeric_limits<std::ptrdiff_t>::max();
@@ -416,7 +416,7 @@ double text_width(std::string_view text, double px) {
 
 std::string time_text(double seconds) {
   if (seconds == 0) return "0";
-  const double unit = unit_of(std::abs(seconds));
+  const double unit = choose_unit(std::abs(seconds));
   return fmt::format("{:.4g} {}", seconds / unit, unit == 1 ? "s" : unit == 1e-3 ? "ms" : unit == 1e-6 ? "µs" : "ns");
 }
 

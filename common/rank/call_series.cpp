@@ -11,11 +11,11 @@ namespace lab {
 namespace {
 
 /// Null: the tensor has no memory.
-const void* memory_of(const at::Tensor& tensor) {
+const void* bound_memory(const at::Tensor& tensor) {
   return tensor.defined() && tensor.has_storage() ? tensor.storage().data() : nullptr;
 }
 
-TensorMap copies_of(const TensorMap& tensors) {
+TensorMap copy_each(const TensorMap& tensors) {
   TensorMap copies;
   for (const auto& [name, tensor] : tensors) {
     if (tensor.defined()) copies[name] = tensor.detach().clone(at::MemoryFormat::Contiguous);
@@ -61,7 +61,7 @@ void CallSeries::run(const std::function<void()>& body) const {
 std::int64_t CallSeries::add(const TensorMap& inputs, const TensorMap& results) {
   require_untouched();
   require_own_memory(results);
-  calls_.push_back({inputs, results, copies_of(inputs), copies_of(results)});
+  calls_.push_back({inputs, results, copy_each(inputs), copy_each(results)});
   const std::int64_t before = retained_bytes_;
   retained_bytes_ = made_.reading().retained_bytes - bytes_of_results();
   return std::max<std::int64_t>(0, retained_bytes_ - before);
@@ -83,11 +83,11 @@ void CallSeries::require_untouched() const {
 void CallSeries::require_own_memory(const TensorMap& results) const {
   for (std::size_t i = 0; i < calls_.size(); ++i) {
     std::set<const void*> given = {nullptr};
-    for (const auto& [name, tensor] : calls_[i].inputs) given.insert(memory_of(tensor));
+    for (const auto& [name, tensor] : calls_[i].inputs) given.insert(bound_memory(tensor));
     for (const auto& [name, tensor] : results) {
-      if (given.count(memory_of(tensor)) != 0) continue;
+      if (given.count(bound_memory(tensor)) != 0) continue;
       for (const auto& [other, earlier] : calls_[i].results) {
-        if (memory_of(earlier) != memory_of(tensor)) continue;
+        if (bound_memory(earlier) != bound_memory(tensor)) continue;
         throw ResultError(
             fmt::format("result '{}' of the {} call is in the memory of the {} call's '{}', expected a new tensor",
                         name, ordinal(calls_.size()), ordinal(i), other));
@@ -100,12 +100,12 @@ void CallSeries::require_own_memory(const TensorMap& results) const {
 std::int64_t CallSeries::bytes_of_results() const {
   std::set<const void*> counted = {nullptr};
   for (const Call& call : calls_) {
-    for (const auto& [name, tensor] : call.inputs) counted.insert(memory_of(tensor));
+    for (const auto& [name, tensor] : call.inputs) counted.insert(bound_memory(tensor));
   }
   std::int64_t bytes = 0;
   for (const Call& call : calls_) {
     for (const auto& [name, tensor] : call.results) {
-      if (counted.insert(memory_of(tensor)).second) bytes += static_cast<std::int64_t>(tensor.storage().nbytes());
+      if (counted.insert(bound_memory(tensor)).second) bytes += static_cast<std::int64_t>(tensor.storage().nbytes());
     }
   }
   return bytes;

@@ -1,6 +1,6 @@
 #include "common/rank/measured_use.h"
 
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 #include "common/comm/messages/model_time.h"
 #include "common/tensor/meters/memory_meter.h"
 #include "common/tensor/meters/work_meter.h"
@@ -8,11 +8,11 @@
 namespace lab {
 
 ResourceUse measured_use(Communicator& comm, const std::function<void()>& body) {
-  endpoint_of(comm).restart_clock();
+  get_endpoint(comm).restart_clock();
   const MemoryScope memory;
   const WorkScope work;
   body();
-  return {work.flops(), memory.reading(), endpoint_of(comm).model_time()};
+  return {work.flops(), memory.reading(), get_endpoint(comm).model_time()};
 }
 
 ResourceUse measured_use_of_one_process(const std::function<void()>& body) {
@@ -21,7 +21,7 @@ ResourceUse measured_use_of_one_process(const std::function<void()>& body) {
   const MemoryScope memory;
   const WorkScope work;
   body();
-  return {work.flops(), {memory.reading().peak_bytes, 0}, comm::model_time_of(work.flops())};
+  return {work.flops(), {memory.reading().peak_bytes, 0}, comm::bound_model_time(work.flops())};
 }
 
 }  // namespace lab

@@ -8,7 +8,7 @@
 #include "common/api/errors.h"
 #include "common/api/shapes.h"
 #include "common/base/failure.h"
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 #include "common/rank/measured_use.h"
 
 namespace lab {
@@ -32,7 +32,7 @@ class LedgerPeriod {
 };
 
 /// "input.x float32 [4, 6], weight.W float32 [3, 6]"
-std::string shapes_of(const TensorMap& tensors) {
+std::string describe_shapes(const TensorMap& tensors) {
   constexpr std::size_t kMostNamed = 8;  // a model has many weights
   std::string text;
   std::size_t num_named = 0;
@@ -65,7 +65,7 @@ Error thrown_by_student(const CaseInputs& inputs, const std::exception* failure)
   std::string what = student_message(failure);
   if (what.back() == '.') what.pop_back();
   return {ExitCode::kStudentCode,
-          fmt::format("{}: {}; inputs: {}", text_of_call(inputs), what, shapes_of(inputs.tensors))};
+          fmt::format("{}: {}; inputs: {}", text_of_call(inputs), what, describe_shapes(inputs.tensors))};
 }
 
 /// Fills in what the call returns and uses.
@@ -73,7 +73,7 @@ void perform(const CaseInputs& inputs, const CallTable& calls, Communicator& com
              CaseRecord& record) {
   const auto call = calls.find(inputs.task);
   if (call == calls.end()) throw ContractError(fmt::format("the call of task '{}' is missing", inputs.task));
-  Endpoint& endpoint = endpoint_of(comm);
+  Endpoint& endpoint = get_endpoint(comm);
   const std::size_t num_abandoned = endpoint.abandoned().size();
   const LedgerPeriod period(endpoint);
   endpoint.transport().set_task(fmt::format("{}, {}", inputs.task, inputs.name));
@@ -125,12 +125,12 @@ void perform_and_keep(const CaseInputs& inputs, const CallTable& calls, Communic
     failed.end = CaseEnd::kNotImplemented;
     failed.missing_task = todo.task_id();
     failed.message = todo.what();
-    failed.exit_code = exit_code_of(todo);
+    failed.exit_code = choose_exit_code(todo);
     keep(std::move(failed));
   } catch (const std::exception& failure) {
     failed.end = CaseEnd::kThrew;
-    failed.message = message_of(failure);
-    failed.exit_code = exit_code_of(failure);
+    failed.message = get_message(failure);
+    failed.exit_code = choose_exit_code(failure);
     keep(std::move(failed));
     throw;
   }

@@ -37,7 +37,7 @@ int run_rank(const comm::RelayEnd& end, CallTable (*calls)()) {
           }
           const SentTensors sent(inputs);
           perform_and_keep(inputs, table, comm, *series,
-                           [&](const CaseRecord& record) { end.hand_in(bytes_of_record(record)); });
+                           [&](const CaseRecord& record) { end.return_result(bytes_of_record(record)); });
         }
       },
       outcome);

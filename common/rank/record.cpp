@@ -29,26 +29,26 @@ const char* name_of_state(CaseEnd state) {
   throw UsageError("a record of an unknown state cannot be written");
 }
 
-CaseEnd state_of(const std::string& text) {
+CaseEnd find_state(const std::string& text) {
   for (const auto& [state, name] : kStates) {
     if (text == name) return state;
   }
   throw UsageError(fmt::format("its state is unknown: '{}'", one_line(text.substr(0, 40))));
 }
 
-const json& field_of(const json& object, const char* key) {
+const json& find_field(const json& object, const char* key) {
   if (!object.is_object() || !object.contains(key)) throw UsageError(fmt::format("it has no '{}'", key));
   return object[key];
 }
 
 std::string text_at(const json& object, const char* key) {
-  const json& value = field_of(object, key);
+  const json& value = find_field(object, key);
   if (!value.is_string()) throw UsageError(fmt::format("its '{}' is not a string", key));
   return one_line(value.get<std::string>().substr(0, kMostTextBytes));
 }
 
 std::int64_t count_at(const json& object, const char* key) {
-  const json& value = field_of(object, key);
+  const json& value = find_field(object, key);
   if (!value.is_number_integer() || value < 0) throw UsageError(fmt::format("its '{}' is not an integer >= 0", key));
   return value.get<std::int64_t>();
 }
@@ -56,7 +56,7 @@ std::int64_t count_at(const json& object, const char* key) {
 /// No count is below 0.
 ResourceUse used_at(const json& document) {
   try {
-    const auto used = field_of(document, "used").get<ResourceUse>();
+    const auto used = find_field(document, "used").get<ResourceUse>();
     const ModelTime& time = used.model_time;
     const std::int64_t least = std::min({used.flops, used.memory.peak_bytes, used.memory.retained_bytes, time.total,
                                          time.work, time.waiting, time.overhead});
@@ -68,12 +68,12 @@ ResourceUse used_at(const json& document) {
 }
 
 const json& list_at(const json& object, const char* key) {
-  const json& value = field_of(object, key);
+  const json& value = find_field(object, key);
   if (!value.is_array()) throw UsageError(fmt::format("its '{}' is not a list", key));
   return value;
 }
 
-RankSet rank_set_of(const json& ranks) {
+RankSet read_rank_set(const json& ranks) {
   constexpr int kMostRanks = 1 << 16;
   RankSet set;
   if (!ranks.is_array()) throw UsageError("its ledger has ranks that are not a list");
@@ -85,7 +85,7 @@ RankSet rank_set_of(const json& ranks) {
   return set;
 }
 
-LedgerEntry ledger_entry_of(const json& entry) {
+LedgerEntry read_ledger_entry(const json& entry) {
   if (!entry.is_array() || entry.size() != 8 || !entry[0].is_string())
     throw UsageError("its ledger has an entry that is not an operation with five counts and two lists of ranks");
   std::array<std::uint64_t, 5> counts = {};
@@ -93,8 +93,8 @@ LedgerEntry ledger_entry_of(const json& entry) {
     if (!entry[i + 1].is_number_unsigned()) throw UsageError("its ledger has a count that is not an integer >= 0");
     counts[i] = entry[i + 1].get<std::uint64_t>();
   }
-  return {entry[0].get<std::string>(), counts[0], counts[1], counts[2], counts[3], counts[4], rank_set_of(entry[6]),
-          rank_set_of(entry[7])};
+  return {entry[0].get<std::string>(), counts[0], counts[1], counts[2], counts[3], counts[4], read_rank_set(entry[6]),
+          read_rank_set(entry[7])};
 }
 
 constexpr std::uint64_t kMaxRecordHeaderBytes = 4u << 20;  // names, shapes and texts need less
@@ -139,15 +139,15 @@ CaseRecord record_from_text(const std::string& text, std::vector<std::string>& u
   record.task = text_at(document, "task");
   record.name = text_at(document, "name");
   record.call = static_cast<int>(std::min<std::int64_t>(count_at(document, "call"), kMostCalls));
-  record.end = state_of(text_at(document, "state"));
+  record.end = find_state(text_at(document, "state"));
   record.message = text_at(document, "message");
   record.missing_task = text_at(document, "missing_task");
-  const json& exit_code = field_of(document, "exit_code");
+  const json& exit_code = find_field(document, "exit_code");
   if (!exit_code.is_number_integer() || exit_code < 0 || exit_code > 255)
     throw UsageError("its exit code is not an integer from 0 to 255");
   record.exit_code = exit_code.get<int>();
   record.used = used_at(document);
-  for (const json& entry : list_at(document, "spent")) record.spent.push_back(ledger_entry_of(entry));
+  for (const json& entry : list_at(document, "spent")) record.spent.push_back(read_ledger_entry(entry));
   for (const json& name : list_at(document, "undefined")) {
     if (!name.is_string()) throw UsageError("its 'undefined' has a name that is not a string");
     undefined.push_back(name.get<std::string>());

@@ -29,7 +29,7 @@ struct CaseRecord {
 /// Errors    UsageError: a dtype that safetensors does not have
 std::string bytes_of_record(const CaseRecord& record);
 
-/// The reverse, of bytes that untrusted code wrote; each text becomes a single line.
+/// Parses bytes that bytes_of_record() or untrusted code wrote; each text becomes a single line.
 /// Errors    UsageError: they are not a record: a field is missing, unknown, or of the wrong type
 CaseRecord record_from_bytes(const std::string& bytes);
 

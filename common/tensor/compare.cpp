@@ -74,7 +74,7 @@ struct Norms {
   }
 };
 
-Norms norms_of(const at::Tensor& actual, const at::Tensor& expected) {
+Norms compute_norms(const at::Tensor& actual, const at::Tensor& expected) {
   const at::Tensor equal = actual.eq(expected);
   // inf - inf is NaN: equal elements differ by 0 whatever they are, and equal infinities say nothing about the rest.
   const at::Tensor error = (actual.to(at::kDouble) - expected.to(at::kDouble)).masked_fill_(equal, 0);
@@ -94,7 +94,7 @@ struct FloatComparison {
 FloatComparison compare_floats(const at::Tensor& actual, const at::Tensor& expected, const Tolerance& tolerance) {
   const at::Tensor diff = (actual - expected).abs_().masked_fill_(actual.eq(expected), 0);
   FloatComparison found;
-  found.norms = norms_of(actual, expected);
+  found.norms = compute_norms(actual, expected);
   Comparison& result = found.comparison;
   result.max_diff = diff.max().item<double>();
   result.mean_diff = diff.mean().item<double>();

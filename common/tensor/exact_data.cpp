@@ -31,8 +31,8 @@ void shuffle(std::vector<uint32_t>& numbers, uint64_t begin, uint64_t end, uint6
 
 /// One block of a wide range: as many positions as there are values, in an order of its own on each rank.
 /// A position has a place on a wheel of all values, drawn as the values are, and each rank turns the wheel one further.
-/// So no rank repeats a value, no two have the same one in a position, and from one rank's values nothing follows about
-/// another's: which values are neighbours on the wheel shows only to who knows both.
+/// So no rank repeats a value, no two ranks have the same value in a position, and one rank's values say nothing about
+/// another's: only with both does one see which values are neighbours on the wheel.
 class Wheel {
  public:
   /// Of `count` values; only the first `num_positions` positions may be asked for.

@@ -54,9 +54,9 @@ struct OneDnnVersion {
 /// Called from within oneDNN, which is loaded then.
 LAB_EARLY const char* isa_for_onednn() {
   using Version = const OneDnnVersion* (*)();
-  const auto version_of = reinterpret_cast<Version>(dlsym(RTLD_DEFAULT, "dnnl_version"));
-  if (version_of == nullptr) return nullptr;
-  const OneDnnVersion* version = version_of();
+  const auto find_version = reinterpret_cast<Version>(dlsym(RTLD_DEFAULT, "dnnl_version"));
+  if (find_version == nullptr) return nullptr;
+  const OneDnnVersion* version = find_version();
   if (version->major != 3 || (version->minor != 6 && version->minor != 7)) return nullptr;
   const char* core = core_of_this_cpu();
   return core != nullptr && std::strcmp(core, kAvx512Core) == 0 ? "AVX2" : nullptr;
@@ -70,7 +70,7 @@ LAB_EARLY const char* set_variable(const char* name) {
   return nullptr;
 }
 
-LAB_EARLY const char* default_of(const char* name) {
+LAB_EARLY const char* find_default(const char* name) {
   if (std::strcmp(name, "OPENBLAS_CORETYPE") == 0) return core_of_this_cpu();
   if (std::strcmp(name, "OMP_WAIT_POLICY") == 0) return "passive";
   // oneDNN looks for the variable's earlier name where it does not find this one.
@@ -79,18 +79,18 @@ LAB_EARLY const char* default_of(const char* name) {
   return nullptr;
 }
 
-std::string text_of(const char* text) {
+std::string get_text(const char* text) {
   return text == nullptr ? "" : text;
 }
 
 }  // namespace
 
 std::string best_openblas_core() {
-  return text_of(core_of_this_cpu());
+  return get_text(core_of_this_cpu());
 }
 
 std::string highest_onednn_isa() {
-  return text_of(isa_for_onednn());
+  return get_text(isa_for_onednn());
 }
 
 }  // namespace lab
@@ -98,5 +98,5 @@ std::string highest_onednn_isa() {
 /// Replaces the C library's getenv() for this program and all its libraries. The same lookup, plus the defaults.
 extern "C" LAB_EARLY char* getenv(const char* name) noexcept {
   const char* value = lab::set_variable(name);
-  return const_cast<char*>(value == nullptr ? lab::default_of(name) : value);
+  return const_cast<char*>(value == nullptr ? lab::find_default(name) : value);
 }

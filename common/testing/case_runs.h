@@ -37,16 +37,16 @@ inline std::string late_ranks(const Case& test_case, const launch::WorldOutcome&
 using DeviceOfRank = at::Device (*)(int rank);
 
 /// Runs all cases on every rank of a world; empty if each rank passed all that it must run, but those that it skips for
-/// the world's size, otherwise why not. `device_of`: called by the ranks; null: all on the CPU.
+/// the world's size, otherwise why not. `choose_device`: called by the ranks; null: all on the CPU.
 inline std::string problem_of_cases(const std::vector<Case>& cases, const CallTable& calls, launch::WorldKind kind,
                                     int size, std::uint64_t seed, std::size_t num_skipped = 0,
-                                    DeviceOfRank device_of = nullptr) {
+                                    DeviceOfRank choose_device = nullptr) {
   const auto run_all = [&](Communicator& comm, launch::RankOutcome& own) {
     std::int64_t num_passed = 0;
     for (const Case& test_case : cases) {
       if (!is_asked(test_case, comm.rank())) continue;
-      if (!skip_reason_of(test_case, comm.size()).empty()) continue;
-      const at::Device device = device_of == nullptr ? at::kCPU : device_of(comm.rank());
+      if (!find_skip_reason(test_case, comm.size()).empty()) continue;
+      const at::Device device = choose_device == nullptr ? at::kCPU : choose_device(comm.rank());
       const CaseResult result = run_case(test_case, calls, comm, seed, device);
       if (!result.passed())
         throw std::runtime_error(
@@ -56,7 +56,7 @@ inline std::string problem_of_cases(const std::vector<Case>& cases, const CallTa
     }
     own.tensors["passed"] = at::full({1}, num_passed, at::kLong);
   };
-  const launch::WorldOutcome outcome = launch::run_ranks(world_of(kind, size), launch::RankBody(run_all));
+  const launch::WorldOutcome outcome = launch::run_ranks(choose_world(kind, size), launch::RankBody(run_all));
   const std::string where = fmt::format("{} ranks, seed {}: ", size, seed);
   if (outcome.failure) return where + outcome.failure->message;
   if (outcome.ranks.size() != static_cast<std::size_t>(size)) return where + "some ranks left nothing";
@@ -67,7 +67,7 @@ inline std::string problem_of_cases(const std::vector<Case>& cases, const CallTa
     if (got != expected) return fmt::format("{}rank {}: expected {} cases, got {}", where, rank, expected, got);
   }
   // Elsewhere backward() may be on a thread whose work is not counted.
-  if (device_of != nullptr) return "";
+  if (choose_device != nullptr) return "";
   for (const Case& test_case : cases) {
     const std::string late = late_ranks(test_case, outcome, seed);
     if (!late.empty()) return where + test_case.name + ": " + late;
@@ -75,8 +75,8 @@ inline std::string problem_of_cases(const std::vector<Case>& cases, const CallTa
   return "";
 }
 
-/// What becomes of the named case with the given call instead of its task's: "passed", "mismatch", "3 rounds of
-/// ..., expected at most 2", or the message of the error. A mismatch on any rank comes before costs.
+/// Runs the named case with the given call instead of its task's. Returns "passed", "mismatch", "3 rounds of ...,
+/// expected at most 2", or the message of the error. A mismatch on any rank comes before costs.
 inline std::string verdict(const std::vector<Case>& cases, const std::string& name, const TaskCall& call,
                            int num_ranks) {
   for (const Case& test_case : cases) {

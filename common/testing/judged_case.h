@@ -21,7 +21,8 @@ inline CaseVerdict judged(const Case& test_case, const TaskCall& call, int size)
 }
 
 /// The symptom of the named case with the given call instead of its task's, on `size` ranks.
-inline std::string symptom_of(const std::vector<Case>& cases, const std::string& name, const TaskCall& call, int size) {
+inline std::string choose_symptom(const std::vector<Case>& cases, const std::string& name, const TaskCall& call,
+                                  int size) {
   for (const Case& test_case : cases) {
     if (test_case.name == name) return judged(test_case, call, size).symptom.id;
   }
@@ -32,7 +33,7 @@ inline std::string symptom_of(const std::vector<Case>& cases, const std::string&
 /// wrong at all; empty: all are recognised.
 inline std::string unrecognised_mistake(const std::vector<Case>& cases, int size) {
   for (const Case& test_case : cases) {
-    if (!skip_reason_of(test_case, size).empty()) continue;
+    if (!find_skip_reason(test_case, size).empty()) continue;
     for (const KnownMistake& mistake : test_case.known_mistakes) {
       const TaskCall call = [&](Communicator& comm, const CaseInputs& inputs) {
         const CasePlace place{comm.rank(), comm.size(), seed_of_call(42, inputs.call)};

@@ -21,7 +21,7 @@ struct Stat {
   pid_t parent = 0, group = 0, session = 0;
 };
 
-Stat stat_of(const std::string& pid) {
+Stat load_stat(const std::string& pid) {
   Stat stat;
   const std::string line = file_text("/proc/" + pid + "/stat");
   if (line.empty()) return stat;
@@ -39,7 +39,7 @@ std::vector<pid_t> all_living(const std::function<bool(const std::string& pid, c
   DIR* proc = ::opendir("/proc");
   while (const dirent* entry = ::readdir(proc)) {
     if (std::string(entry->d_name).find_first_not_of("0123456789") != std::string::npos) continue;
-    const Stat stat = stat_of(entry->d_name);
+    const Stat stat = load_stat(entry->d_name);
     if (lives(stat) && wanted(entry->d_name, stat)) found.push_back(static_cast<pid_t>(std::stol(entry->d_name)));
   }
   ::closedir(proc);
@@ -48,7 +48,7 @@ std::vector<pid_t> all_living(const std::function<bool(const std::string& pid, c
 
 }  // namespace
 
-bool soon(const std::function<bool()>& condition) {
+bool becomes_true(const std::function<bool()>& condition) {
   for (int i = 0; i < 6000; ++i) {
     if (condition()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -57,7 +57,7 @@ bool soon(const std::function<bool()>& condition) {
 }
 
 bool is_alive(pid_t pid) {
-  return lives(stat_of(std::to_string(pid)));
+  return lives(load_stat(std::to_string(pid)));
 }
 
 std::vector<pid_t> processes_of_session(pid_t session) {
@@ -81,11 +81,11 @@ std::vector<pid_t> processes_in(const std::string& folder) {
   });
 }
 
-std::vector<pid_t> children_of(pid_t parent) {
+std::vector<pid_t> find_children(pid_t parent) {
   return all_living([parent](const std::string&, const Stat& stat) { return stat.parent == parent; });
 }
 
-int exit_code_of(pid_t pid) {
+int choose_exit_code(pid_t pid) {
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }

@@ -14,7 +14,7 @@
 namespace lab {
 
 /// True as soon as the condition holds; false if it still does not after half a minute.
-bool soon(const std::function<bool()>& condition);
+bool becomes_true(const std::function<bool()>& condition);
 
 /// Exists and is not a zombie.
 bool is_alive(pid_t pid);
@@ -29,10 +29,10 @@ std::vector<pid_t> processes_with_variable(const std::string& text);
 std::vector<pid_t> processes_in(const std::string& folder);
 
 /// Live children of a process.
-std::vector<pid_t> children_of(pid_t parent);
+std::vector<pid_t> find_children(pid_t parent);
 
 /// Waits for the process; its exit code, or 128 + signal.
-int exit_code_of(pid_t pid);
+int choose_exit_code(pid_t pid);
 
 inline UniqueFd null_output() {
   return UniqueFd(::open("/dev/null", O_WRONLY | O_CLOEXEC));

@@ -44,7 +44,7 @@ class RightLog {
 
  private:
   void check(const Case& test_case) {
-    const std::string reason = skip_reason_of(test_case, num_ranks_);
+    const std::string reason = find_skip_reason(test_case, num_ranks_);
     // An infinite tolerance: the norm decides.
     const double max_diff = std::min(test_case.tolerance.atol / 8, 1.192093e-07);
     for (int rank = 0; rank < (test_case.only_rank_zero ? 1 : num_ranks_); ++rank) {

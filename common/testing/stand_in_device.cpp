@@ -18,10 +18,10 @@ constexpr c10::DispatchKey kKey = c10::DispatchKey::PrivateUse1;
 constexpr int kNumDevices = 8;
 
 /// Addresses of the device have a bit that makes the processor refuse them.
-constexpr std::uintptr_t kFar = std::uintptr_t{1} << 62;
+constexpr std::uintptr_t kDeviceBit = std::uintptr_t{1} << 62;
 
 void* moved(const void* address) {
-  return address == nullptr ? nullptr : reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(address) ^ kFar);
+  return address == nullptr ? nullptr : reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(address) ^ kDeviceBit);
 }
 
 at::Tensor tensor_in(c10::Storage storage, c10::DispatchKey key, const at::Tensor& like) {

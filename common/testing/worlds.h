@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/launch/run_ranks.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 
 // The worlds that tests run in, the sizes that the contract suite runs at, and what became of each rank.
@@ -13,7 +13,7 @@ namespace lab {
 
 using testing::contains;
 
-inline launch::WorldSpec world_of(launch::WorldKind kind, int num_ranks, double timeout_seconds = 60) {
+inline launch::WorldSpec choose_world(launch::WorldKind kind, int num_ranks, double timeout_seconds = 60) {
   launch::WorldSpec spec;
   spec.kind = kind;
   spec.num_ranks = num_ranks;
@@ -22,7 +22,7 @@ inline launch::WorldSpec world_of(launch::WorldKind kind, int num_ranks, double 
 }
 
 inline launch::WorldSpec threads(int num_ranks) {
-  return world_of(launch::WorldKind::kThreads, num_ranks);
+  return choose_world(launch::WorldKind::kThreads, num_ranks);
 }
 
 /// What a world's specification has besides its kind.
@@ -63,8 +63,8 @@ struct Relay : AnyWorld {
 #endif
 
 template <typename World>
-launch::WorldSpec world_of(int num_ranks, double timeout_seconds = 60) {
-  launch::WorldSpec spec = world_of(World::kKind, num_ranks, timeout_seconds);
+launch::WorldSpec choose_world(int num_ranks, double timeout_seconds = 60) {
+  launch::WorldSpec spec = choose_world(World::kKind, num_ranks, timeout_seconds);
   World::complete(spec);
   return spec;
 }

@@ -53,7 +53,7 @@ GradebookImport::Result ClassFiles::write_gradebook(const std::vector<MarkedStud
   } else if (!gradebook_->file().empty()) {
     std::filesystem::remove(file);
   }
-  for (const std::string& note : result.notes) say_note(note);
+  for (const std::string& note : result.notes) print_note(note);
   return result;
 }
 

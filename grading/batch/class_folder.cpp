@@ -136,7 +136,7 @@ std::optional<int> ClassFolder::describe_all(int jobs, const std::function<std::
   return run_forked(work);
 }
 
-void say_note(const std::string& note) {
+void print_note(const std::string& note) {
   fmt::print("  {}\n", without_commands(safe_text(one_line(note), 1000)));
 }
 

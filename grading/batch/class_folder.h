@@ -60,7 +60,7 @@ class ClassFolder {
   /// What is in a hand-in.
   /// Errors    UsageError: as read_submission()
   Submission read(const HandIn& hand_in) const;
-  /// Reads every hand-in in a process of its own, as who knows what is in it, and describes it there.
+  /// Reads and describes every hand-in in a child process, since a hostile one may crash the reader.
   /// Returns   the signal that stopped it; nothing: `described` has an entry for each of hand_ins().found
   std::optional<int> describe_all(int jobs, const std::function<std::string(const Submission&)>& describe,
                                   std::vector<Described>& described) const;
@@ -75,6 +75,6 @@ class ClassFolder {
 };
 
 /// Prints a line that may begin with what students name.
-void say_note(const std::string& note);
+void print_note(const std::string& note);
 
 }  // namespace lab::grading

@@ -12,7 +12,7 @@
 
 namespace lab::grading {
 
-std::vector<MarkedStudent> students_of(const ClassPlan& plan, const Roster* roster) {
+std::vector<MarkedStudent> list_students(const ClassPlan& plan, const Roster* roster) {
   std::map<std::pair<std::size_t, std::string>, MarkedStudent> rows;  // by place in the roster, and folder
   const std::size_t after_roster = roster == nullptr ? 0 : roster->size();
   const auto add = [&](const PlannedHandIn& one, std::optional<std::size_t> row) {
@@ -36,7 +36,7 @@ std::vector<MarkedStudent> students_of(const ClassPlan& plan, const Roster* rost
   for (const std::size_t row : plan.missing) {
     MarkedStudent& student = rows[{row, ""}];
     student.roster_row = row;
-    if (roster->id_of(row).empty()) {
+    if (roster->find_id(row).empty()) {
       student.open.push_back(roster->why_unidentified());
     } else {
       student.remarks.emplace_back("nothing handed in");
@@ -69,8 +69,8 @@ std::vector<std::string> all_remarks(const MarkedStudent& student) {
   return all;
 }
 
-std::string id_of(const Roster* roster, const MarkedStudent& student) {
-  if (roster != nullptr && student.roster_row) return roster->id_of(*student.roster_row);
+std::string find_id(const Roster* roster, const MarkedStudent& student) {
+  if (roster != nullptr && student.roster_row) return roster->find_id(*student.roster_row);
   return student.identity.id.empty() ? student.who : student.identity.id;
 }
 
@@ -80,7 +80,7 @@ std::string marks_csv(const Roster* roster, const std::vector<MarkedStudent>& st
   headings.insert(headings.end(), {"who", "hand-in", "late"});
   for (const std::string& lab : labs) {
     for (const char* column : {"marks", "of", "pending", "not judged"})
-      headings.push_back(fmt::format("{} {}", short_name_of(lab), column));
+      headings.push_back(fmt::format("{} {}", shorten_name(lab), column));
   }
   headings.emplace_back("remarks");
   std::string csv = csv_line(headings);

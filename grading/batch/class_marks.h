@@ -33,13 +33,13 @@ std::string why_not_final(const MarkedStudent& student, const std::string& lab, 
 
 /// One for each student of a class, without marks: in the roster's order, then the others by folder. A group's students
 /// have one each.
-std::vector<MarkedStudent> students_of(const ClassPlan& plan, const Roster* roster);
+std::vector<MarkedStudent> list_students(const ClassPlan& plan, const Roster* roster);
 
 /// What there is to say of a student; what has to be looked at comes first.
 std::vector<std::string> all_remarks(const MarkedStudent& student);
 
 /// What a student is called: in the roster, or else by the own id, or else by the folder of the results.
-std::string id_of(const Roster* roster, const MarkedStudent& student);
+std::string find_id(const Roster* roster, const MarkedStudent& student);
 
 /// A table of marks: the roster's columns if there is one, then those below, four of them for each lab. Marks are not
 /// rounded.

@@ -25,7 +25,7 @@ constexpr double kFewestSeconds = 30;     // below, nobody is slow
 constexpr double kUnlikeOtherLabs = 0.5;  // of the marks
 constexpr double kTallestRem = 6;         // of a histogram's columns
 
-double share_of(const LabMarks& marks) {
+double compute_share(const LabMarks& marks) {
   return marks.total > 0 ? marks.marks / marks.total : 0;
 }
 
@@ -44,7 +44,7 @@ std::vector<Row> first_rows(std::vector<Row> rows, Before before, std::size_t mo
   return rows;
 }
 
-std::string report_of(const MarkedStudent& student, const std::string& lab) {
+std::string write_report(const MarkedStudent& student, const std::string& lab) {
   std::string page;
   for (const unsigned char c : student.who + "/" + lab + "/report.html") {
     const bool plain = std::isalnum(c) != 0 || c == '/' || c == '.' || c == '-' || c == '_';
@@ -53,7 +53,7 @@ std::string report_of(const MarkedStudent& student, const std::string& lab) {
   return page;
 }
 
-Json distribution_of(const std::string& lab, std::size_t number, const std::vector<MarkedStudent>& students) {
+Json make_distribution(const std::string& lab, std::size_t number, const std::vector<MarkedStudent>& students) {
   std::vector<double> marks, counts(11);  // the last: everything, or more
   double total = 0;
   for (const MarkedStudent& student : students) {
@@ -61,7 +61,7 @@ Json distribution_of(const std::string& lab, std::size_t number, const std::vect
     if (found == student.labs.end()) continue;
     marks.push_back(found->second.marks);
     total = found->second.total;
-    const double tenths = std::floor(share_of(found->second) * 10 + 1e-9);
+    const double tenths = std::floor(compute_share(found->second) * 10 + 1e-9);
     counts[static_cast<std::size_t>(std::clamp(tenths, 0.0, 10.0))] += 1;
   }
   const double highest = *std::max_element(counts.begin(), counts.end());
@@ -85,7 +85,7 @@ Json distribution_of(const std::string& lab, std::size_t number, const std::vect
           {"bars_text", fmt::format("students by share of the marks: {}", fmt::join(texts, ", "))}};
 }
 
-Json row_of(const Roster* roster, const MarkedStudent& student, const std::vector<std::string>& labs) {
+Json make_row(const Roster* roster, const MarkedStudent& student, const std::vector<std::string>& labs) {
   Json cells = Json::array();
   double sum = 0;
   for (const std::string& lab : labs) {
@@ -100,12 +100,12 @@ Json row_of(const Roster* roster, const MarkedStudent& student, const std::vecto
     if (marks.pending > 0) note = shown_marks(marks.pending) + " pending";
     if (marks.not_judged > 0) note += (note.empty() ? "" : ", ") + shown_marks(marks.not_judged) + " not judged";
     cells.push_back({{"value", fmt::format("{}", marks.marks)},
-                     {"page", report_of(student, lab)},
+                     {"page", write_report(student, lab)},
                      {"marks", shown_marks(marks.marks)},
                      {"note", note}});
   }
-  const std::string name = roster != nullptr && student.roster_row ? roster->name_of(*student.roster_row) : "";
-  return {{"id", id_of(roster, student)},
+  const std::string name = roster != nullptr && student.roster_row ? roster->get_name(*student.roster_row) : "";
+  return {{"id", find_id(roster, student)},
           {"name", name.empty() ? student.identity.name : name},
           {"cells", cells},
           {"sum", shown_marks(sum)},
@@ -144,8 +144,8 @@ std::string ClassOverview::html(const Roster* roster, const std::vector<MarkedSt
                                 const std::vector<std::string>& labs, const std::string& similarity) const {
   Json distributions = Json::array(), names = Json::array();
   for (const std::string& lab : labs) {
-    distributions.push_back(distribution_of(lab, distributions.size() + 1, students));
-    names.push_back(short_name_of(lab));
+    distributions.push_back(make_distribution(lab, distributions.size() + 1, students));
+    names.push_back(shorten_name(lab));
   }
 
   const auto mean = [](const Task& task) { return task.shares / task.num_judged; };
@@ -200,11 +200,11 @@ std::string ClassOverview::html(const Roster* roster, const std::vector<MarkedSt
   }
   Json outliers = Json::array(), rows = Json::array();
   for (const MarkedStudent& student : students) {
-    rows.push_back(row_of(roster, student, labs));
+    rows.push_back(make_row(roster, student, labs));
     double shares = 0;
-    for (const auto& [lab, marks] : student.labs) shares += share_of(marks);
+    for (const auto& [lab, marks] : student.labs) shares += compute_share(marks);
     const auto stands_out = [&](const std::string& lab, const std::string& why) {
-      outliers.push_back({{"who", id_of(roster, student)}, {"page", report_of(student, lab)}, {"why", why}});
+      outliers.push_back({{"who", find_id(roster, student)}, {"page", write_report(student, lab)}, {"why", why}});
     };
     for (const auto& [lab, marks] : student.labs) {
       const auto seconds = seconds_.find({lab, student.who});
@@ -212,9 +212,9 @@ std::string ClassOverview::html(const Roster* roster, const std::vector<MarkedSt
       if (seconds != seconds_.end() && seconds->second > kFewestSeconds && seconds->second > kSlow * usual)
         stands_out(lab, fmt::format("judging {} took {:.0f} s, where {:.0f} s is usual", lab, seconds->second, usual));
       if (student.labs.size() < 2) continue;
-      const double others = (shares - share_of(marks)) / static_cast<double>(student.labs.size() - 1);
-      if (std::abs(share_of(marks) - others) >= kUnlikeOtherLabs)
-        stands_out(lab, fmt::format("{:.0f} % of {}, but {:.0f} % of the other labs", 100 * share_of(marks), lab,
+      const double others = (shares - compute_share(marks)) / static_cast<double>(student.labs.size() - 1);
+      if (std::abs(compute_share(marks) - others) >= kUnlikeOtherLabs)
+        stands_out(lab, fmt::format("{:.0f} % of {}, but {:.0f} % of the other labs", 100 * compute_share(marks), lab,
                                     100 * others));
     }
   }

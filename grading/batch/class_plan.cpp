@@ -23,8 +23,8 @@ Identity named_student(const PlannedHandIn& planned, const Roster* roster) {
     identity = {student.name, student.id.empty() ? student.email : student.id};
   }
   if (!planned.roster_rows.empty()) {
-    identity.id = roster->id_of(planned.roster_rows.front());
-    if (const std::string name = roster->name_of(planned.roster_rows.front()); !name.empty()) identity.name = name;
+    identity.id = roster->find_id(planned.roster_rows.front());
+    if (const std::string name = roster->get_name(planned.roster_rows.front()); !name.empty()) identity.name = name;
   }
   return identity;
 }
@@ -82,7 +82,7 @@ void share_signatures(std::vector<PlannedHandIn>& hand_ins) {
 }
 
 /// The same for all that one student has handed in.
-std::string owner_of(const PlannedHandIn& planned) {
+std::string find_owner(const PlannedHandIn& planned) {
   if (!planned.identity.empty()) return to_toml(planned.identity);
   return planned.hand_in.folder.empty() ? planned.hand_in.shown : planned.hand_in.folder;
 }
@@ -102,7 +102,7 @@ void keep_last_versions(std::vector<PlannedHandIn>& hand_ins) {
   std::map<std::pair<std::string, std::string>, PlannedHandIn*> last;  // by student and lab
   for (PlannedHandIn& planned : hand_ins) {
     for (const auto& [lab, version] : planned.scanned.versions) {
-      PlannedHandIn*& kept = last[{owner_of(planned), lab}];
+      PlannedHandIn*& kept = last[{find_owner(planned), lab}];
       if (kept == nullptr) {
         kept = &planned;
         continue;
@@ -130,7 +130,7 @@ void keep_last_versions(std::vector<PlannedHandIn>& hand_ins) {
 PlannedHandIn* readable_next_to(const PlannedHandIn& unreadable, std::vector<PlannedHandIn>& hand_ins) {
   const auto found = std::find_if(hand_ins.begin(), hand_ins.end(), [&](const PlannedHandIn& other) {
     return other.scanned.problem.empty() &&
-           (owner_of(other) == owner_of(unreadable) || are_in_one_folder(other.hand_in, unreadable.hand_in));
+           (find_owner(other) == find_owner(unreadable) || are_in_one_folder(other.hand_in, unreadable.hand_in));
   });
   return found == hand_ins.end() ? nullptr : &*found;
 }
@@ -209,7 +209,7 @@ Decisions decisions_in(const std::string& judging) {
 }
 
 ClassPlan plan_class(const HandIns& hand_ins, const std::vector<ScannedHandIn>& scanned, const Roster* roster,
-                     const std::function<std::string(const HandIn&, const Identity&)>& folder_of) {
+                     const std::function<std::string(const HandIn&, const Identity&)>& get_folder) {
   ClassPlan plan;
   for (std::size_t i = 0; i < hand_ins.found.size(); ++i) {
     PlannedHandIn planned;
@@ -223,7 +223,7 @@ ClassPlan plan_class(const HandIns& hand_ins, const std::vector<ScannedHandIn>& 
   keep_last_versions(plan.hand_ins);
   std::set<std::size_t> seen;
   for (PlannedHandIn& planned : plan.hand_ins) {
-    planned.who = folder_of(planned.hand_in, planned.identity);
+    planned.who = get_folder(planned.hand_in, planned.identity);
     seen.insert(planned.roster_rows.begin(), planned.roster_rows.end());
   }
   for (std::size_t row = 0; roster != nullptr && row < roster->size(); ++row) {
@@ -263,8 +263,8 @@ std::string code_key(const PlannedHandIn& one, const std::string& lab) {
   return fmt::format("{} {} {}", lab, one.scanned.codes.at(lab), one.judging.at(lab));
 }
 
-GradingRounds rounds_of(const ClassPlan& plan, const std::vector<std::size_t>& to_do,
-                        const std::vector<StoredResult>& stored) {
+GradingRounds plan_rounds(const ClassPlan& plan, const std::vector<std::size_t>& to_do,
+                          const std::vector<StoredResult>& stored) {
   std::map<std::pair<std::string, std::string>, const StoredResult*> results;
   for (const StoredResult& one : stored) results[{one.who, one.lab}] = &one;
   GradingRounds rounds;

@@ -66,9 +66,9 @@ struct ClassChoice {
 
 /// Whose each hand-in is: by its learning platform's names and the roster, or else by what it says itself; and which of a
 /// student's counts for each lab: one with code before one without, then the last. What cannot be read replaces nothing.
-/// `folder_of` names the folder of a student's results, from the hand-in and an identity that may be empty.
+/// `get_folder` names the folder of a student's results, from the hand-in and an identity that may be empty.
 ClassPlan plan_class(const HandIns& hand_ins, const std::vector<ScannedHandIn>& scanned, const Roster* roster,
-                     const std::function<std::string(const HandIn&, const Identity&)>& folder_of);
+                     const std::function<std::string(const HandIn&, const Identity&)>& get_folder);
 
 /// Fills in how each lab is to be judged, and what is due: labs without a stored result, or with one of other files or
 /// another judging. `judging`: by lab, what an outcome depends on apart from the hand-in and what is decided about it.
@@ -89,7 +89,7 @@ std::string code_key(const PlannedHandIn& one, const std::string& lab);
 /// `to_do`: places in the plan. `stored`: results that may be taken as they are, if they are of the same files and judged
 /// in the same way.
 /// Call      after choose_due()
-GradingRounds rounds_of(const ClassPlan& plan, const std::vector<std::size_t>& to_do,
-                        const std::vector<StoredResult>& stored);
+GradingRounds plan_rounds(const ClassPlan& plan, const std::vector<std::size_t>& to_do,
+                          const std::vector<StoredResult>& stored);
 
 }  // namespace lab::grading

@@ -21,12 +21,12 @@ bool is_of_word(utf8proc_int32_t letter) {
   return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_NO;
 }
 
-std::vector<std::string> words_of(std::string_view name) {
+std::vector<std::string> describe_update(std::string_view name) {
   std::string spaced = folded(name);
   std::replace(spaced.begin(), spaced.end(), ',', ' ');
   std::vector<std::string> words;
   for (const std::string_view word : split(spaced, ' ')) {
-    if (std::string letters = letters_of(word); !letters.empty()) words.push_back(std::move(letters));
+    if (std::string letters = keep_letters(word); !letters.empty()) words.push_back(std::move(letters));
   }
   std::sort(words.begin(), words.end());
   return words;
@@ -57,7 +57,7 @@ std::string folded(std::string_view text) {
   return one_line({reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(size)});
 }
 
-std::string letters_of(std::string_view text) {
+std::string keep_letters(std::string_view text) {
   const std::string all = folded(text);
   std::string letters;
   for (std::size_t at = 0; at < all.size();) {
@@ -72,7 +72,7 @@ std::string letters_of(std::string_view text) {
 }
 
 bool is_same_name(std::string_view a, std::string_view b) {
-  const std::vector<std::string> words_a = words_of(a), words_b = words_of(b);
+  const std::vector<std::string> words_a = describe_update(a), words_b = describe_update(b);
   if (words_a.empty() || words_b.empty()) return false;
   return words_a == words_b || (words_b.size() == 1 && make_up(words_a, words_b[0])) ||
          (words_a.size() == 1 && make_up(words_b, words_a[0]));

@@ -15,7 +15,7 @@ namespace lab::grading {
 std::string folded(std::string_view text);
 
 /// The folded text's letters and digits: "SIS User ID" and "sis_user_id" are the same.
-std::string letters_of(std::string_view text);
+std::string keep_letters(std::string_view text);
 
 /// Whether both may be one person's: "Ada Lovelace", "Lovelace, Ada", and Canvas' "lovelaceada". Never if one is empty.
 bool is_same_name(std::string_view a, std::string_view b);
@@ -30,7 +30,7 @@ struct Student {
   std::string id;    ///< the platform's, or the university's
   std::string name;  ///< "Ada Lovelace"; Canvas writes "lovelaceada"
   std::string email;
-  enum class IdOf { kAny, kCanvas, kMoodle, kUniversity } id_of = IdOf::kAny;  ///< whose numbers the id is one of
+  enum class IdOf { kAny, kCanvas, kMoodle, kUniversity } find_id = IdOf::kAny;  ///< whose numbers the id is one of
 
   bool empty() const { return id.empty() && name.empty() && email.empty(); }
 };

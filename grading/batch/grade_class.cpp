@@ -53,7 +53,7 @@ std::string about(double seconds) {
   return fmt::format("{:.0f} min", seconds / 60);
 }
 
-std::vector<std::string> names_of(const std::vector<KnownLab>& labs) {
+std::vector<std::string> list_names(const std::vector<KnownLab>& labs) {
   std::vector<std::string> names;
   for (const KnownLab& lab : labs) names.push_back(lab.rubric.lab);
   return names;
@@ -62,21 +62,21 @@ std::vector<std::string> names_of(const std::vector<KnownLab>& labs) {
 class GradingOfClass {
  public:
   GradingOfClass(const JudgingPlace& place, ClassOrder order)
-      : place_(place), order_(std::move(order)), known_(known_labs(place)), files_(order_, names_of(known_)) {
+      : place_(place), order_(std::move(order)), known_(known_labs(place)), files_(order_, list_names(known_)) {
     store_ = std::make_unique<ResultStore>(order_.out + "/results.sqlite");
     choose_seed();
   }
 
   ExitCode run() {
     folder_ = std::make_unique<ClassFolder>(order_.source, order_.out, known_, files_.roster());
-    for (const std::string& note : folder_->hand_ins().notes) say_note(note);
-    for (const std::string& note : folder_->hand_ins().lost) say_note(note);
+    for (const std::string& note : folder_->hand_ins().notes) print_note(note);
+    for (const std::string& note : folder_->hand_ins().lost) print_note(note);
     const std::vector<ScannedHandIn> scanned = scan_all();
     if (signal_) return stopped();
     plan_ = plan_class(folder_->hand_ins(), scanned, files_.roster(),
                        [&](const HandIn& one, const Identity& identity) { return folder_for(one, identity); });
     choose_due(plan_, order_.choice, store_->all_without_outcomes(), judging_of_labs());
-    students_ = students_of(plan_, files_.roster());
+    students_ = list_students(plan_, files_.roster());
     say_plan();
     grade_due();
     if (signal_) return stopped();
@@ -125,7 +125,7 @@ class GradingOfClass {
     return judging;
   }
 
-  std::string files_of(const PlannedHandIn& one, const std::string& lab) const {
+  std::string list_files(const PlannedHandIn& one, const std::string& lab) const {
     return order_.out + "/" + one.who + "/" + lab;
   }
 
@@ -134,7 +134,7 @@ class GradingOfClass {
     std::vector<std::string> lost;
     for (const std::string& lab : one.labs) {
       if (std::find(one.due.begin(), one.due.end(), lab) != one.due.end() || !store_->find(one.who, lab)) continue;
-      const std::string file = files_of(one, lab) + "/outcome.json";
+      const std::string file = list_files(one, lab) + "/outcome.json";
       std::error_code missing;
       if (std::filesystem::file_size(file, missing) == 0 || missing) lost.push_back(lab);
     }
@@ -146,8 +146,8 @@ class GradingOfClass {
     for (const PlannedHandIn& one : plan_.hand_ins) num_labs += one.labs.size();
     for (std::size_t i = 0; i < plan_.hand_ins.size(); ++i) {
       const PlannedHandIn& one = plan_.hand_ins[i];
-      for (const std::string& note : one.open) say_note(note);
-      for (const std::string& note : one.notes) say_note(note);
+      for (const std::string& note : one.open) print_note(note);
+      for (const std::string& note : one.notes) print_note(note);
       lost_[i] = lost_files(one);
       if (!one.due.empty() || !lost_[i].empty()) to_do_.push_back(i);
       num_due_ += one.due.size();
@@ -173,14 +173,14 @@ class GradingOfClass {
         HandInOptions how = order_.how;
         how.accepted = one.decisions.at(lab).accepted;
         how.judging.believes_ranks = one.decisions.at(lab).believes_ranks;
-        outcome = outcome_of(place_, submission, i, how);
+        outcome = make_outcome(place_, submission, i, how);
       } else {
         outcome = outcome_from_json(found->second, lab);
         take_hand_in(submission, i, outcome);
       }
       const Rubric rubric = place_.rubric(judged_lab(lab));
       outcome.student = rubric.own_numbers.empty() ? "" : one.identity.id;
-      const LabMarks marks = write_results(files_of(one, lab), rubric, outcome);
+      const LabMarks marks = write_results(list_files(one, lab), rubric, outcome);
       results.push_back(
           {lab, headline(marks), lines_of_needs_look(outcome), outcome_to_json(outcome), outcome.seconds});
     }
@@ -192,7 +192,7 @@ class GradingOfClass {
   void grade_due() {
     start_ = std::chrono::steady_clock::now();
     const GradingRounds rounds =
-        rounds_of(plan_, to_do_, order_.choice.again ? std::vector<StoredResult>() : store_->all_without_outcomes());
+        plan_rounds(plan_, to_do_, order_.choice.again ? std::vector<StoredResult>() : store_->all_without_outcomes());
     grade_some(rounds.own_code, rounds);
     if (!signal_) grade_some(rounds.same_code, rounds);
   }
@@ -223,7 +223,7 @@ class GradingOfClass {
 
   void grade_some(const std::vector<std::size_t>& places, const GradingRounds& rounds) {
     // run_forked() begins with the last item.
-    const auto place_of = [&](std::size_t item) { return places[places.size() - 1 - item]; };
+    const auto find_place = [&](std::size_t item) { return places[places.size() - 1 - item]; };
     std::map<std::size_t, std::map<std::string, std::string>> known;
     for (const std::size_t place : places) {
       known[place] = known_outcomes(place, rounds);
@@ -233,13 +233,13 @@ class GradingOfClass {
     ForkedWork work;
     work.count = places.size();
     work.jobs = order_.jobs;
-    work.body = [&](std::size_t item) { return grade_one(plan_.hand_ins[place_of(item)], known[place_of(item)]); };
+    work.body = [&](std::size_t item) { return grade_one(plan_.hand_ins[find_place(item)], known[find_place(item)]); };
     work.ended = [&](std::size_t item, const ForkedEnd& end) {
       const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
       const double per_item = seconds / static_cast<double>(++num_done_);
       const double left = per_item * static_cast<double>(to_do_.size() - num_done_);
       fmt::print("[{}/{}, about {} left] ", num_done_, to_do_.size(), about(left));
-      keep(plan_.hand_ins[place_of(item)], end);
+      keep(plan_.hand_ins[find_place(item)], end);
       std::fflush(stdout);
     };
     signal_ = run_forked(work);
@@ -257,7 +257,7 @@ class GradingOfClass {
     for (const auto& result : from_json_text<std::vector<LabResult>>(end.out, one.who + "'s results")) {
       const std::string& lab = result.lab;
       fmt::print("{}{}  {}  {:.1f} s  {}/report.md\n", is_first ? "" : "  ", one.who, result.headline, result.seconds,
-                 files_of(one, lab));
+                 list_files(one, lab));
       is_first = false;
       fmt::print("{}", without_commands(result.needs_look));
       if (std::find(one.due.begin(), one.due.end(), lab) == one.due.end()) continue;
@@ -296,12 +296,12 @@ class GradingOfClass {
         const bool is_handed_in = handed_in != student.handed_in.end();
         if (student.who.empty() || (asked.count(name) != 0 && !is_handed_in)) continue;
         if (is_handed_in && kept == versions.end() && failed_.count(student.who) == 0)
-          look_at(student, short_name_of(name) + " is not graded");
+          look_at(student, shorten_name(name) + " is not graded");
         if (kept == versions.end()) continue;
         any = true;
         if (is_handed_in && kept->second != handed_in->second) {
           student.withheld[name] = "the marks are those of an earlier hand-in";
-          look_at(student, fmt::format("{}: {}", short_name_of(name), student.withheld[name]));
+          look_at(student, fmt::format("{}: {}", shorten_name(name), student.withheld[name]));
         }
         mark(student, lab, overview);
       }
@@ -320,7 +320,7 @@ class GradingOfClass {
       LabMarks marks = write_results(folder, lab.rubric, outcome);
       if (marks.not_judged > 0)
         student.open.push_back(
-            fmt::format("{}: {} marks are not judged", short_name_of(name), shown_marks(marks.not_judged)));
+            fmt::format("{}: {} marks are not judged", shorten_name(name), shown_marks(marks.not_judged)));
       overview.add(student.who, marks, outcome);
       student.labs[name] = std::move(marks);
     } catch (const UsageError& error) {
@@ -329,7 +329,7 @@ class GradingOfClass {
   }
 
   static void look_at(MarkedStudent& student, const std::string& why) {
-    say_note(student.who + ": " + why);
+    print_note(student.who + ": " + why);
     student.open.push_back(why);
   }
 

@@ -83,7 +83,7 @@ std::string html(const std::string& text) {
 }
 
 /// Moodle shows it as HTML.
-std::string feedback_of(const LabMarks& marks) {
+std::string write_feedback(const LabMarks& marks) {
   const ShownToStudent shown(marks, {});
   std::string text = html(headline(shown.marks()));
   if (shown.num_hidden() > 0) text += "<br>" + html(kNotShownNote);
@@ -101,7 +101,7 @@ bool is_twice(const std::vector<MarkedStudent>& students, const MarkedStudent& o
          }) > 1;
 }
 
-std::optional<double> total_of(const std::vector<MarkedStudent>& students, const std::string& lab) {
+std::optional<double> compute_total(const std::vector<MarkedStudent>& students, const std::string& lab) {
   for (const MarkedStudent& student : students) {
     if (const auto marks = student.labs.find(lab); marks != student.labs.end()) return marks->second.total;
   }
@@ -177,7 +177,7 @@ void GradebookImport::choose(const std::string& text, const std::vector<std::str
   columns_[lab] = column;
 }
 
-std::vector<std::string> GradebookImport::names_of(const std::vector<std::size_t>& columns) const {
+std::vector<std::string> GradebookImport::list_names(const std::vector<std::size_t>& columns) const {
   std::vector<std::string> names;
   for (const std::size_t column : columns) names.push_back(safe_text(one_line(roster_.headings()[column]), 200));
   return names;
@@ -185,7 +185,7 @@ std::vector<std::string> GradebookImport::names_of(const std::vector<std::size_t
 
 std::vector<std::size_t> GradebookImport::candidates_for(const std::string& lab) const {
   std::vector<std::size_t> candidates;
-  const std::string word = *words_in(short_name_of(lab)).rbegin();
+  const std::string word = *words_in(shorten_name(lab)).rbegin();
   for (const std::size_t column : assignments_) {
     if (file_ == kMoodle || words_in(assignment_name(roster_.headings()[column])).count(word) != 0)
       candidates.push_back(column);
@@ -193,8 +193,8 @@ std::vector<std::size_t> GradebookImport::candidates_for(const std::string& lab)
   return candidates;
 }
 
-std::map<std::string, std::size_t> GradebookImport::columns_of(const std::vector<std::string>& labs,
-                                                               Result& result) const {
+std::map<std::string, std::size_t> GradebookImport::take_columns(const std::vector<std::string>& labs,
+                                                                 Result& result) const {
   std::map<std::string, std::size_t> filled;
   for (const std::string& lab : labs) {
     if (const auto named = columns_.find(lab); named != columns_.end()) {
@@ -208,8 +208,8 @@ std::map<std::string, std::size_t> GradebookImport::columns_of(const std::vector
     }
     if (assignments_.empty() || !columns_.empty()) continue;  // of other labs, somebody has said it
     result.is_unclear = result.is_unclear || labs.size() > 1;
-    const std::vector<std::string> names = names_of(candidates.empty() ? assignments_ : candidates);
-    const std::string name = short_name_of(lab);
+    const std::vector<std::string> names = list_names(candidates.empty() ? assignments_ : candidates);
+    const std::string name = shorten_name(lab);
     result.notes.push_back(
         fmt::format("{} of {}: expected its column, such as --column '{}={}'", file_, name, name, names[0]) +
         (names.size() > 1 ? fmt::format("; there are: {}", fmt::join(names, ", ")) : "") +
@@ -222,13 +222,13 @@ GradebookImport::Result GradebookImport::of(const std::vector<MarkedStudent>& st
                                             const std::vector<std::string>& labs, bool with_pending) const {
   Result result;
   if (file_.empty()) return result;
-  const std::map<std::string, std::size_t> filled = columns_of(labs, result);
+  const std::map<std::string, std::size_t> filled = take_columns(labs, result);
   if (filled.empty()) return result;
 
   std::vector<CsvRow> rows;
   for (std::size_t i = 0; i < roster_.size(); ++i) rows.push_back(roster_.row(i));
   for (const auto& [lab, column] : filled) {
-    const std::string of = file_ + " of " + short_name_of(lab);
+    const std::string of = file_ + " of " + shorten_name(lab);
     std::vector<std::string> open;
     for (std::size_t i = 0; i < students.size(); ++i) {
       const MarkedStudent& student = students[i];
@@ -240,12 +240,12 @@ GradebookImport::Result GradebookImport::of(const std::vector<MarkedStudent>& st
       if (why.empty()) {
         row[column] = mark_text(student.labs.at(lab).marks);
         if (const auto feedback = roster_.column(kFeedback); file_ == kMoodle && feedback)
-          row[*feedback] = feedback_of(student.labs.at(lab));
+          row[*feedback] = write_feedback(student.labs.at(lab));
         continue;
       }
       std::string& reason = result.not_filled_in[i];
       reason += fmt::format("{}not in {}: {}", reason.empty() ? "" : "; ", of, why);
-      open.push_back(fmt::format("{}: {}", roster_.id_of(*student.roster_row), why));
+      open.push_back(fmt::format("{}: {}", roster_.find_id(*student.roster_row), why));
     }
     constexpr std::size_t kMostNamed = 10;
     if (!open.empty()) {
@@ -254,8 +254,8 @@ GradebookImport::Result GradebookImport::of(const std::vector<MarkedStudent>& st
       open.resize(std::min(open.size(), kMostNamed));
       result.notes.push_back(fmt::format("{}: not filled in: {}{}{}", of, fmt::join(open, "; "), more, hint));
     }
-    const std::string note =
-        note_of_total(total_of(students, lab), most_in(roster_, file_ == kMoodle ? roster_.column(kMaximum) : column));
+    const std::string note = note_of_total(compute_total(students, lab),
+                                           most_in(roster_, file_ == kMoodle ? roster_.column(kMaximum) : column));
     if (!note.empty()) result.notes.push_back(of + ": " + note);
   }
 

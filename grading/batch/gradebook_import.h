@@ -42,8 +42,8 @@ class GradebookImport {
   void choose(const std::string& text, const std::vector<std::string>& labs);
   std::vector<std::size_t> candidates_for(const std::string& lab) const;
   /// The column of each lab that has one; the others are in the notes.
-  std::map<std::string, std::size_t> columns_of(const std::vector<std::string>& labs, Result& result) const;
-  std::vector<std::string> names_of(const std::vector<std::size_t>& columns) const;
+  std::map<std::string, std::size_t> take_columns(const std::vector<std::string>& labs, Result& result) const;
+  std::vector<std::string> list_names(const std::vector<std::size_t>& columns) const;
 
   const Roster& roster_;
   std::string file_;

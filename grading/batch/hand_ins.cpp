@@ -76,7 +76,7 @@ class Finder {
     const fs::path metadata = root_ / kGradescopeMetadata;
     if (fs::is_regular_file(metadata))
       gradescope_ = parse_gradescope_metadata(read_file(metadata.string()), metadata.string());
-    for (const fs::directory_entry& entry : entries_of(root_)) add(entry);
+    for (const fs::directory_entry& entry : list_entries(root_)) add(entry);
     if (all_.found.empty())
       throw UsageError(fmt::format("{}: expected submissions in it: archives, folders or answers (.md), found {}",
                                    in_.path, all_.notes.empty() ? "nothing" : all_.notes.front()));
@@ -85,7 +85,7 @@ class Finder {
 
  private:
   /// Without hidden files, what macOS adds, and earlier results.
-  std::vector<fs::directory_entry> entries_of(const fs::path& folder) const {
+  std::vector<fs::directory_entry> list_entries(const fs::path& folder) const {
     std::vector<fs::directory_entry> entries;
     std::error_code failure, ignored;
     for (fs::directory_iterator at(folder, failure), end; !failure && at != end; at.increment(failure)) {
@@ -107,7 +107,7 @@ class Finder {
   }
 
   /// All that a name may mean, by a platform's rules.
-  std::vector<DownloadName> meanings_of(const std::string& name) const {
+  std::vector<DownloadName> list_meanings(const std::string& name) const {
     if (in_.names) {
       const auto found = in_.names->match(name);
       return found ? std::vector<DownloadName>{*found} : std::vector<DownloadName>{};
@@ -118,8 +118,8 @@ class Finder {
 
   /// What the name says; everything empty where it says nothing. Where it may be of several students of the roster, it says
   /// nothing that could be one's.
-  DownloadName meaning_of(const std::string& name) const {
-    std::vector<DownloadName> all = meanings_of(name);
+  DownloadName find_meaning(const std::string& name) const {
+    std::vector<DownloadName> all = list_meanings(name);
     if (all.empty()) return {};
     std::vector<DownloadName> known;
     if (in_.roster != nullptr && all.size() > 1) {
@@ -132,31 +132,31 @@ class Finder {
   }
 
   bool is_download(const fs::path& folder) const {
-    const std::vector<fs::directory_entry> entries = entries_of(folder);
+    const std::vector<fs::directory_entry> entries = list_entries(folder);
     return std::any_of(entries.begin(), entries.end(), [&](const fs::directory_entry& entry) {
       const std::string name = entry.path().filename().string();
-      return name == kGradescopeMetadata || !meanings_of(name).empty();
+      return name == kGradescopeMetadata || !list_meanings(name).empty();
     });
   }
 
   /// A folder that a platform's download is in: this one, or one that is alone in it.
   std::optional<fs::path> platforms_download(const fs::path& folder) const {
     if (is_download(folder)) return folder;
-    const std::vector<fs::directory_entry> entries = entries_of(folder);
+    const std::vector<fs::directory_entry> entries = list_entries(folder);
     if (entries.size() != 1 || !is_folder(entries.front())) return std::nullopt;
     return platforms_download(entries.front().path());
   }
 
   /// The folder itself, or the one folder around everything in it.
   fs::path download_in(const fs::path& folder) const {
-    const std::vector<fs::directory_entry> entries = entries_of(folder);
+    const std::vector<fs::directory_entry> entries = list_entries(folder);
     const bool is_around = entries.size() == 1 && is_folder(entries[0]) && is_download(entries[0].path());
     const bool is_one = !is_around && is_download(folder);
     std::vector<fs::path> downloads;
     std::size_t num_others = 0;
     for (const fs::directory_entry& entry : entries) {
       const std::string name = entry.path().filename().string();
-      if (is_one && (name == kGradescopeMetadata || !meanings_of(name).empty() || is_in_metadata(folder, name)))
+      if (is_one && (name == kGradescopeMetadata || !list_meanings(name).empty() || is_in_metadata(folder, name)))
         continue;
       if (is_folder(entry)) {
         const auto inner = platforms_download(entry.path());
@@ -188,7 +188,7 @@ class Finder {
   void add(const fs::directory_entry& entry) {
     const std::string name = entry.path().filename().string();
     if (name == kGradescopeMetadata) return;
-    const DownloadName meaning = meaning_of(name);
+    const DownloadName meaning = find_meaning(name);
     HandIn hand_in;
     hand_in.path = entry.path().string();
     hand_in.shown = shown(entry.path());
@@ -237,7 +237,7 @@ class Finder {
   std::vector<fs::path> files_in(const fs::path& folder) const {
     std::vector<fs::path> files;
     std::error_code ignored;
-    for (const fs::directory_entry& entry : entries_of(folder)) {
+    for (const fs::directory_entry& entry : list_entries(folder)) {
       if (entry.symlink_status(ignored).type() == fs::file_type::regular) files.push_back(entry.path());
     }
     return files;
@@ -247,7 +247,7 @@ class Finder {
   bool collect(const fs::path& folder, int depth, std::vector<fs::path>& files) const {
     constexpr int kDeepest = 2;
     bool is_tree = false;
-    for (const fs::directory_entry& entry : entries_of(folder)) {
+    for (const fs::directory_entry& entry : list_entries(folder)) {
       const std::string name = entry.path().filename().string();
       std::error_code ignored;
       if (is_folder(entry)) {

@@ -127,7 +127,7 @@ std::vector<std::size_t> Roster::columns_called(const std::vector<const char*>& 
   std::vector<std::size_t> columns;
   for (const char* heading : headings) {
     for (std::size_t i = 0; i < headings_.size(); ++i) {
-      if (letters_of(headings_[i]) == heading) columns.push_back(i);
+      if (keep_letters(headings_[i]) == heading) columns.push_back(i);
     }
   }
   return columns;
@@ -170,9 +170,9 @@ void Roster::require_one_row_each() const {
   }
 }
 
-std::string Roster::id_of(std::size_t index) const {
+std::string Roster::find_id(std::size_t index) const {
   const std::string id = id_cell(index);
-  return id.empty() ? name_of(index) : id;
+  return id.empty() ? get_name(index) : id;
 }
 
 std::string Roster::id_cell(std::size_t row) const {
@@ -180,14 +180,14 @@ std::string Roster::id_cell(std::size_t row) const {
   return id.empty() ? first_cell(rows_[row], emails_) : id;
 }
 
-std::string Roster::name_of(std::size_t index) const {
+std::string Roster::get_name(std::size_t index) const {
   const CsvRow& row = rows_[index];
   const std::string name = first_cell(row, names_);
   return name.empty() ? one_line(first_cell(row, first_names_) + " " + first_cell(row, last_names_)) : name;
 }
 
 std::string Roster::shown(std::size_t row) const {
-  const std::string name = name_of(row);
+  const std::string name = get_name(row);
   return safe_text(one_line(name.empty() ? fmt::format("{}", fmt::join(rows_[row], ",")) : name), 200);
 }
 
@@ -208,12 +208,12 @@ std::optional<std::size_t> Roster::own_column(Student::IdOf kind) const {
 
 /// The columns of a row that an id may be in. A university's id is never a platform's own number, nor does another column
 /// than the one that was named count, unless it is empty in this row.
-std::vector<std::size_t> Roster::id_columns_of(std::size_t row, const Student& student) const {
+std::vector<std::size_t> Roster::find_id_columns(std::size_t row, const Student& student) const {
   std::vector<std::size_t> columns;
   for (const std::size_t column : ids_) {
     if (is_blank(rows_[row][column])) continue;
     const bool is_platforms = column == canvas_id_ || column == moodle_id_;
-    if (is_platforms && column != chosen_ && student.id_of == Student::IdOf::kUniversity) continue;
+    if (is_platforms && column != chosen_ && student.find_id == Student::IdOf::kUniversity) continue;
     columns.push_back(column);
     if (chosen_) break;
   }
@@ -222,17 +222,17 @@ std::vector<std::size_t> Roster::id_columns_of(std::size_t row, const Student& s
 
 std::vector<std::size_t> Roster::rows_with_id(const Student& student) const {
   const std::string id = id_text(student.id);
-  const std::optional<std::size_t> own = own_column(student.id_of);
-  const bool is_platforms = student.id_of == Student::IdOf::kCanvas || student.id_of == Student::IdOf::kMoodle;
+  const std::optional<std::size_t> own = own_column(student.find_id);
+  const bool is_platforms = student.find_id == Student::IdOf::kCanvas || student.find_id == Student::IdOf::kMoodle;
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
-    const std::vector<std::size_t> columns = own ? std::vector<std::size_t>{*own} : id_columns_of(i, student);
+    const std::vector<std::size_t> columns = own ? std::vector<std::size_t>{*own} : find_id_columns(i, student);
     const bool has_id = std::any_of(columns.begin(), columns.end(), [&](std::size_t column) {
       const bool is_participant = column == moodle_id_;
       return id_text(rows_[i][column]) == id || (is_participant && number_at_end(rows_[i][column]) == id);
     });
     // Another platform's number may be anybody's here.
-    if (has_id && (own || !is_platforms || name_of(i).empty() || is_same_name(name_of(i), student.name)))
+    if (has_id && (own || !is_platforms || get_name(i).empty() || is_same_name(get_name(i), student.name)))
       rows.push_back(i);
   }
   return rows;
@@ -250,8 +250,8 @@ std::vector<std::size_t> Roster::rows_with_email(const std::string& email) const
 
 /// Whether the row has an id or email that could be the student's, and is not.
 bool Roster::is_someone_else(std::size_t row, const Student& student) const {
-  const bool is_platforms = student.id_of == Student::IdOf::kCanvas || student.id_of == Student::IdOf::kMoodle;
-  const bool has_id = is_platforms ? own_column(student.id_of).has_value() : !id_columns_of(row, student).empty();
+  const bool is_platforms = student.find_id == Student::IdOf::kCanvas || student.find_id == Student::IdOf::kMoodle;
+  const bool has_id = is_platforms ? own_column(student.find_id).has_value() : !find_id_columns(row, student).empty();
   const bool has_email =
       std::any_of(emails_.begin(), emails_.end(), [&](std::size_t column) { return !is_blank(rows_[row][column]); });
   return (!student.id.empty() && has_id) || (!student.email.empty() && has_email);
@@ -271,7 +271,7 @@ Roster::Found Roster::find(const Student& student) const {
   std::vector<std::size_t> named;
   std::string why_not;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
-    if (!is_same_name(name_of(i), student.name)) continue;
+    if (!is_same_name(get_name(i), student.name)) continue;
     if (!rows.empty() && std::find(rows.begin(), rows.end(), i) == rows.end()) continue;  // one of those with the id
     if (rows.empty() && is_someone_else(i, student)) {
       why_not = fmt::format("; the name {} there has another id or email", shown(i));
@@ -287,7 +287,7 @@ Roster::Found Roster::find(const Student& student) const {
     return {{}, fmt::format("several students of {} may be meant: {}", path_, fmt::join(names, "; "))};
   }
   const std::string& who = !student.id.empty() ? student.id : !student.email.empty() ? student.email : student.name;
-  const auto own = own_column(student.id_of);
+  const auto own = own_column(student.find_id);
   const std::string what = student.id.empty() ? (student.email.empty() ? "name" : "email")
                            : own              ? headings_[*own]
                                               : "id";

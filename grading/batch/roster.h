@@ -34,9 +34,9 @@ class Roster {
   bool is_canvas_gradebook() const { return canvas_id_.has_value(); }
   bool is_moodle_worksheet() const { return moodle_id_.has_value(); }
   /// What the student of a row is called here; empty: see why_unidentified().
-  std::string id_of(std::size_t index) const;
+  std::string find_id(std::size_t index) const;
   /// In the columns that a platform uses for names; empty: there is none.
-  std::string name_of(std::size_t index) const;
+  std::string get_name(std::size_t index) const;
   /// "no SIS User ID, Email or name in this row"
   std::string why_unidentified() const;
 
@@ -55,7 +55,7 @@ class Roster {
   void require_one_row_each() const;
   std::optional<std::size_t> own_column(Student::IdOf kind) const;
   std::string id_cell(std::size_t row) const;
-  std::vector<std::size_t> id_columns_of(std::size_t row, const Student& student) const;
+  std::vector<std::size_t> find_id_columns(std::size_t row, const Student& student) const;
   std::vector<std::size_t> rows_with_id(const Student& student) const;
   std::vector<std::size_t> rows_with_email(const std::string& email) const;
   bool is_someone_else(std::size_t row, const Student& student) const;

@@ -21,14 +21,14 @@ void add(std::string& all, const std::map<std::string, std::string>& files) {
   }
 }
 
-std::string code_of(const SubmittedLab& lab) {
+std::string read_code(const SubmittedLab& lab) {
   std::string all;
   add(all, lab.lab);
   add(all, lab.sources);
   return content_hash(all);
 }
 
-std::string version_of(const Submission& submission, const SubmittedLab& lab) {
+std::string find_version(const Submission& submission, const SubmittedLab& lab) {
   std::string all;
   for (const std::string* text : {&submission.identity.name, &submission.identity.id, &lab.lab}) add(all, *text);
   add(all, lab.sources);
@@ -46,8 +46,8 @@ ScannedHandIn scan(const Submission& submission) {
   ScannedHandIn scanned;
   scanned.identity = submission.identity;
   for (const SubmittedLab& lab : submission.labs) {
-    scanned.versions[lab.lab] = version_of(submission, lab);
-    scanned.codes[lab.lab] = code_of(lab);
+    scanned.versions[lab.lab] = find_version(submission, lab);
+    scanned.codes[lab.lab] = read_code(lab);
     if (!lab.sources.empty()) scanned.with_code.insert(lab.lab);
   }
   return scanned;

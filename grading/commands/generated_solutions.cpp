@@ -107,13 +107,13 @@ std::vector<int> chosen_ids(const SolutionOptions& options, const LabMutants& mu
   std::vector<int> all, ids;
   for (const SourceMutant* mutant : mutants.all()) all.push_back(mutant->id);
   const std::size_t count = options.sample == 0 ? all.size() : static_cast<std::size_t>(options.sample);
-  for (const std::size_t index : sample_of(all.size(), count, options.seed)) ids.push_back(all[index]);
+  for (const std::size_t index : take_sample(all.size(), count, options.seed)) ids.push_back(all[index]);
   std::sort(ids.begin(), ids.end());
   return ids;
 }
 
-std::vector<Fate> fates_of(const SolutionOptions& options, const JudgingPlace& place, const SolutionLab& lab,
-                           const std::string& rows, const std::vector<Equivalent>& equivalents) {
+std::vector<Fate> list_fates(const SolutionOptions& options, const JudgingPlace& place, const SolutionLab& lab,
+                             const std::string& rows, const std::vector<Equivalent>& equivalents) {
   const std::vector<int> ids = chosen_ids(options, lab.mutants);
   const ObjectStore store(place.build() + "/grading/objects", place.sandbox());
   const auto say = [&](const std::string& what) {
@@ -135,7 +135,7 @@ std::vector<Fate> fates_of(const SolutionOptions& options, const JudgingPlace& p
 }
 
 bool is_asked(const SolutionOptions& options, const JudgedLab& lab) {
-  const std::string name = short_name_of(lab.folder);
+  const std::string name = shorten_name(lab.folder);
   if (!options.only.empty()) return lab_and_id(options.only).first == name;
   return options.names.empty() || std::any_of(options.names.begin(), options.names.end(),
                                               [&](const std::string& asked) { return &judged_lab(asked) == &lab; });
@@ -161,7 +161,7 @@ ExitCode try_generated_solutions(const SolutionOptions& options) {
     const auto start = std::chrono::steady_clock::now();
     std::string rows_file = options.rows;
     if (rows_file.empty()) {
-      rows_file = fmt::format("{}/{}.toml", scratch.path(), short_name_of(lab.folder));
+      rows_file = fmt::format("{}/{}.toml", scratch.path(), shorten_name(lab.folder));
       write_rows(place, lab, rows_file);
     }
     const SolutionLab mutated = solution_lab(place, lab, kTrialFolder, load_solutions(rows_file).solutions);
@@ -173,11 +173,11 @@ ExitCode try_generated_solutions(const SolutionOptions& options) {
       }
       continue;
     }
-    const std::vector<Fate> fates = fates_of(options, place, mutated, rows_file, equivalents);
+    const std::vector<Fate> fates = list_fates(options, place, mutated, rows_file, equivalents);
     std::map<std::string, std::vector<Fate>> by_task;
     for (const Fate& fate : fates) by_task[fate.mutant->task].push_back(fate);
-    for (const auto& [task, some] : by_task) rows.emplace_back("  " + task, tally_of(some));
-    Tally tally = tally_of(fates);
+    for (const auto& [task, some] : by_task) rows.emplace_back("  " + task, count_fates(some));
+    Tally tally = count_fates(fates);
     tally.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     rows.emplace_back(mutated.mutants.lab, tally);
     sum += tally;
@@ -186,7 +186,7 @@ ExitCode try_generated_solutions(const SolutionOptions& options) {
   }
   if (options.list) return ExitCode::kAllMatch;
   rows.emplace_back("all", sum);
-  fmt::print("{}\n{}", survivors, table_of(rows));
+  fmt::print("{}\n{}", survivors, render_table(rows));
   if (!options.report.empty())
     write_file_atomically(options.report,
                           all.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");

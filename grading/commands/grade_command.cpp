@@ -46,7 +46,7 @@ LabOutcome with_task(const std::string& folder, const std::string& task, const L
 }
 
 /// That of a grading that failed, else 8 if something was not judged.
-int worst_of(const std::vector<int>& exit_codes) {
+int find_worst(const std::vector<int>& exit_codes) {
   const auto failed = std::find_if(exit_codes.begin(), exit_codes.end(), [](int code) {
     return code != static_cast<int>(ExitCode::kAllMatch) && code != static_cast<int>(ExitCode::kNotJudged);
   });
@@ -64,7 +64,7 @@ void require_task(const std::string& task, const std::vector<KnownLab>& labs) {
 bool grade_lab(const JudgingPlace& place, const Submission& submission, std::size_t item,
                const GradeArguments& options) {
   const JudgedLab& lab = judged_lab(submission.labs[item].lab);
-  LabOutcome outcome = outcome_of(place, submission, item, options.how);
+  LabOutcome outcome = make_outcome(place, submission, item, options.how);
   const Rubric rubric = place.rubric(lab);
   if (!rubric.own_numbers.empty()) outcome.student = submission.identity.id;
   const std::string folder = options.out + "/" + lab.folder;
@@ -152,7 +152,7 @@ ExitCode grade_submission(const JudgingPlace& place, GradeArguments options, con
                                                 [&](std::size_t item, const ForkedEnd& end) { shown.add(item, end); }});
   if (signal) return static_cast<ExitCode>(128 + *signal);
   const std::vector<int> codes = shown.exit_codes();
-  return codes.empty() ? ExitCode::kAllMatch : static_cast<ExitCode>(worst_of(codes));
+  return codes.empty() ? ExitCode::kAllMatch : static_cast<ExitCode>(find_worst(codes));
 }
 
 ExitCode grade(GradeArguments options) {

@@ -28,7 +28,7 @@ struct HostileOptions {
 };
 
 /// The sandbox of the level that was asked for.
-Sandbox sandbox_of(const std::string& level) {
+Sandbox make_sandbox(const std::string& level) {
   const Sandbox sandbox = Sandbox::detect(level != "limits");
   if (level == "full" && !sandbox.isolates())
     throw UsageError(fmt::format("--level full: this machine cannot; {}", sandbox.level()));
@@ -55,7 +55,7 @@ std::vector<HostileEntry> chosen_entries(const HostileOptions& options) {
   return entries;
 }
 
-HostileSuite suite_of(const HostileOptions& options, bool isolated) {
+HostileSuite make_suite(const HostileOptions& options, bool isolated) {
   const auto absolute = [](const std::string& path) {
     return std::filesystem::absolute(path).lexically_normal().string();
   };
@@ -103,12 +103,12 @@ std::vector<HostileEntry> take_one_per_lab(std::vector<HostileEntry>& entries) {
 }
 
 ExitCode run_hostile(const HostileOptions& options) {
-  const Sandbox found = sandbox_of(options.level);
+  const Sandbox found = make_sandbox(options.level);
   const std::vector<HostileEntry> entries = chosen_entries(options);
   if (!options.result.empty()) {
     const HostileEntry& entry = entries.at(0);
     write_file_atomically(options.result, json_text(grade_hostile(entry, judged_lab(entry.lab).folder,
-                                                                  suite_of(options, found.isolates()))));
+                                                                  make_suite(options, found.isolates()))));
     return ExitCode::kAllMatch;
   }
   fmt::print("isolation: {}\n", found.level());

@@ -38,7 +38,7 @@ void marks_command(cli::App& app) {
   app.set_action([&] {
     for (const std::string& one : graded_folders(folder)) {
       const LabOutcome outcome = read_results(one);
-      const Rubric rubric = rubric_of(judged_lab(outcome.lab), options.source, options.rubric);
+      const Rubric rubric = load_lab_rubric(judged_lab(outcome.lab), options.source, options.rubric);
       fmt::print("{}  {}/report.md\n", headline(write_results(one, rubric, outcome)), one);
     }
     return ExitCode::kAllMatch;
@@ -54,7 +54,7 @@ void answers_command(cli::App& app) {
   options.add_to(app);
   app.set_action([&] {
     const JudgedLab& lab = judged_lab(name);
-    const Rubric rubric = rubric_of(lab, options.source, options.rubric);
+    const Rubric rubric = load_lab_rubric(lab, options.source, options.rubric);
     fmt::print("{}", answer_key(rubric, options.source + "/" + lab.folder, student));
     return ExitCode::kAllMatch;
   });

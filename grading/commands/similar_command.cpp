@@ -23,7 +23,7 @@ struct SimilarArguments {
 std::vector<KnownLab> known_labs(const RubricOptions& suite) {
   std::vector<KnownLab> known;
   for (const JudgedLab& lab : judged_labs())
-    known.push_back(known_lab(rubric_of(lab, suite.source, suite.rubric), suite.source + "/" + lab.folder));
+    known.push_back(known_lab(load_lab_rubric(lab, suite.source, suite.rubric), suite.source + "/" + lab.folder));
   return known;
 }
 
@@ -31,8 +31,8 @@ ExitCode find_similar(const SimilarArguments& arguments) {
   make_folder("--out", arguments.out);
   const std::unique_ptr<Roster> roster = arguments.hand_ins.read_roster();
   const ClassFolder folder(arguments.hand_ins, arguments.out, known_labs(arguments.suite), roster.get());
-  for (const std::string& note : folder.hand_ins().notes) say_note(note);
-  for (const std::string& note : folder.hand_ins().lost) say_note(note);
+  for (const std::string& note : folder.hand_ins().notes) print_note(note);
+  for (const std::string& note : folder.hand_ins().lost) print_note(note);
   int signal = 0;
   std::optional<ClassCode> code = read_class_code(folder, roster.get(), arguments.jobs, signal);
   if (!code) return static_cast<ExitCode>(128 + signal);
@@ -45,7 +45,7 @@ ExitCode find_similar(const SimilarArguments& arguments) {
       code->not_compared.push_back(one_line(safe_text(hand_ins[one].hand_in->hand_in.shown, 500)) +
                                    fmt::format(": {}: takes sim_c++ more than 5 s", lab));
   }
-  for (const std::string& problem : code->not_compared) say_note("not compared: " + problem);
+  for (const std::string& problem : code->not_compared) print_note("not compared: " + problem);
   if (labs.empty()) throw UsageError(arguments.hand_ins.folder + ": expected code in the submissions, found none");
   fmt::print("{}", without_commands(similarity_text(labs, arguments.limits, static_cast<std::size_t>(arguments.top))));
   make_folder("--out", arguments.out + "/similarity");

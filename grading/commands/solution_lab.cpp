@@ -13,7 +13,7 @@ SolutionLab solution_lab(const JudgingPlace& place, const JudgedLab& lab, const 
                          std::vector<Solution> rows) {
   Rubric rubric = place.rubric(lab);
   BuildRecipe recipe = load_build_recipe(place.root(), place.build(), lab.folder, programs);
-  generated::LabMutants mutants = generated::lab_mutants(short_name_of(lab.folder), recipe, rubric, rows);
+  generated::LabMutants mutants = generated::lab_mutants(shorten_name(lab.folder), recipe, rubric, rows);
   return {lab, std::move(rubric), std::move(recipe), std::move(rows), std::move(mutants)};
 }
 
@@ -25,7 +25,7 @@ std::vector<generated::TrialReport> performed_by(const std::string& program, con
   const ProgramEnd end = run_program(command);
   if (!end.well()) throw UsageError(fmt::format("{} {}", program, end.message()));
   std::vector<generated::TrialReport> reports;
-  for (const std::string& line : lines_of(end.out))
+  for (const std::string& line : list_lines(end.out))
     reports.push_back(from_json_text<generated::TrialReport>(line, "a report of " + program));
   return reports;
 }

@@ -25,8 +25,8 @@ using namespace generated;  // NOLINT: rows are compiled like those made by rule
 const std::vector<int> kQuickSizes = {4, 3};
 
 /// Reads a lab's table. Errors: UsageError: a row does not fit, or names a cause that no check has
-SolutionLab table_of(const JudgingPlace& place, const JudgedLab& lab, const char* programs) {
-  const std::string path = fmt::format("{}/grading/solutions/{}.toml", place.root(), short_name_of(lab.folder));
+SolutionLab render_table(const JudgingPlace& place, const JudgedLab& lab, const char* programs) {
+  const std::string path = fmt::format("{}/grading/solutions/{}.toml", place.root(), shorten_name(lab.folder));
   SolutionLab table = solution_lab(place, lab, programs, load_solutions(path).solutions);
   std::set<std::string> causes, checks;
   for (const std::string& id : symptom_ids()) causes.insert(id);
@@ -46,12 +46,12 @@ SolutionLab table_of(const JudgingPlace& place, const JudgedLab& lab, const char
 }
 
 /// "a9/mean_for_sum"; where a row has no name, its place.
-std::string name_of(const SolutionLab& table, const Solution& row) {
+std::string get_name(const SolutionLab& table, const Solution& row) {
   return row.name.empty() ? row.place : fmt::format("{}/{}", table.mutants.lab, row.name);
 }
 
 /// The student files of a row, as they would be handed in.
-std::map<std::string, std::string> texts_of(const JudgingPlace& place, const SolutionLab& table, int id) {
+std::map<std::string, std::string> list_texts(const JudgingPlace& place, const SolutionLab& table, int id) {
   const Solution& row = table.rows[static_cast<std::size_t>(id - 1)];
   if (row.patch.empty()) return table.mutants.submission(id, table.recipe);
   std::map<std::string, std::string> reference;
@@ -73,7 +73,7 @@ Verdict judged_here(const SolutionOptions& options, const JudgingPlace& place, c
   GradeOptions order;
   order.seed = options.seed;
   return solution_verdict(row, rubric,
-                          judge_lab(table.lab, rubric, builder, place.sandbox(), texts_of(place, table, id), order));
+                          judge_lab(table.lab, rubric, builder, place.sandbox(), list_texts(place, table, id), order));
 }
 
 /// Judges each in its own process: this program with --result.
@@ -86,7 +86,7 @@ std::vector<Verdict> judged_apart(const SolutionOptions& options, const Solution
   work.arguments = [&](std::size_t item) {
     const Solution& row = table.rows[static_cast<std::size_t>(ids[item] - 1)];
     std::vector<std::string> arguments = options.place.arguments();
-    arguments.insert(arguments.begin(), {"solutions", name_of(table, row), "--seed", std::to_string(options.seed)});
+    arguments.insert(arguments.begin(), {"solutions", get_name(table, row), "--seed", std::to_string(options.seed)});
     if (options.quick) arguments.emplace_back("--quick");
     return arguments;
   };
@@ -127,7 +127,7 @@ std::vector<int> chosen(const SolutionOptions& options, const SolutionLab& table
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const Solution& row = table.rows[i];
     const bool named = std::any_of(options.names.begin(), options.names.end(), [&](const std::string& name) {
-      return name == name_of(table, row) || (name.find('/') == std::string::npos && &judged_lab(name) == &table.lab);
+      return name == get_name(table, row) || (name.find('/') == std::string::npos && &judged_lab(name) == &table.lab);
     });
     const bool left_out = options.quick && row.nightly;
     if ((options.names.empty() || named) && !left_out) ids.push_back(static_cast<int>(i) + 1);
@@ -150,7 +150,7 @@ std::size_t try_lab(const SolutionOptions& options, const JudgingPlace& place, c
   for (const auto& [id, verdict] : verdicts) {
     const Solution& row = table.rows[static_cast<std::size_t>(id - 1)];
     const SourceMutant* mutant = table.mutants.find(id);
-    Tried& task = tasks[row.right ? "" : mutant == nullptr ? row.task : task_of(row, *mutant)];
+    Tried& task = tasks[row.right ? "" : mutant == nullptr ? row.task : read_task(row, *mutant)];
     ++(row.right ? task.right : task.wrong);
     if (verdict.as_required) ++(row.right ? task.kept : task.caught);
     if (verdict.as_required && ids.size() > 1) continue;
@@ -174,8 +174,8 @@ ExitCode try_solutions(const SolutionOptions& options) {
   std::size_t num_tried = 0, num_not = 0;
   std::set<std::string> unknown(options.names.begin(), options.names.end());
   for (const JudgedLab& lab : judged_labs()) {
-    const SolutionLab table = table_of(place, lab, options.result.empty() ? kTrialFolder : kRankFolder);
-    for (const Solution& row : table.rows) unknown.erase(name_of(table, row));
+    const SolutionLab table = render_table(place, lab, options.result.empty() ? kTrialFolder : kRankFolder);
+    for (const Solution& row : table.rows) unknown.erase(get_name(table, row));
     unknown.erase(table.mutants.lab);
     unknown.erase(lab.folder);
     const std::vector<int> ids = chosen(options, table);
@@ -187,13 +187,13 @@ ExitCode try_solutions(const SolutionOptions& options) {
     if (options.list) {
       for (const int id : ids) {
         const Solution& row = table.rows[static_cast<std::size_t>(id - 1)];
-        fmt::print("{}  {}  {}\n", row.place, name_of(table, row), row.what.empty() ? row.sentence : row.what);
+        fmt::print("{}  {}  {}\n", row.place, get_name(table, row), row.what.empty() ? row.sentence : row.what);
       }
       continue;
     }
     for (std::size_t i = 0; i < table.rows.size(); ++i) {
       if (!table.rows[i].patch.empty())
-        texts_of(place, table, static_cast<int>(i) + 1);  // fits, also if it is not tried
+        list_texts(place, table, static_cast<int>(i) + 1);  // fits, also if it is not tried
     }
     num_tried += ids.size();
     num_not += try_lab(options, place, table, ids);

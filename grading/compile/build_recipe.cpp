@@ -62,14 +62,14 @@ bool ends_with(const std::string& text, const std::string& end) {
 }
 
 /// What these archives and objects define, and no other may define as well.
-std::set<std::string> symbols_of(const std::string& build_folder, const std::vector<std::string>& libraries) {
+std::set<std::string> list_symbols(const std::string& build_folder, const std::vector<std::string>& libraries) {
   ProcessSpec nm;
   nm.argv = {"nm", "--defined-only", "--extern-only", "--no-sort"};
   nm.argv.insert(nm.argv.end(), libraries.begin(), libraries.end());
   const ProgramEnd end = run_program(nm);
   if (!end.well()) refuse(build_folder, "nm " + end.message());
   std::set<std::string> symbols;
-  for (const std::string& line : lines_of(end.out)) {
+  for (const std::string& line : list_lines(end.out)) {
     std::istringstream fields(line);
     std::string address, kind, symbol;
     // Weak symbols, such as inline functions, are in every object that uses them, and do not count.
@@ -108,22 +108,22 @@ void add_link_command(BuildRecipe& recipe, const std::string& program) {
   }
   if (!student_seen) refuse(recipe.folder, fmt::format("{} is linked without a library of student files", recipe.lab));
   recipe.link = arguments;
-  recipe.of_checks = symbols_of(recipe.folder, libraries);
+  recipe.of_checks = list_symbols(recipe.folder, libraries);
 }
 
 /// What the precompiled header of a command was made from.
 std::set<std::string> precompiled_by(const std::string& build_folder, const std::vector<std::string>& command) {
-  const std::string header = precompiled_header_of(command), prefix = build_folder + "/";
+  const std::string header = find_precompiled_header(command), prefix = build_folder + "/";
   if (header.rfind(prefix, 0) != 0) return {};
   std::set<std::string> files;
-  for (const std::string& line : lines_of(ask_ninja(build_folder, "deps", header.substr(prefix.size()))))
+  for (const std::string& line : list_lines(ask_ninja(build_folder, "deps", header.substr(prefix.size()))))
     if (line.rfind("    ", 0) == 0) files.emplace(without_line_break(line).substr(4));
   return files;
 }
 
 }  // namespace
 
-std::string precompiled_header_of(const std::vector<std::string>& command) {
+std::string find_precompiled_header(const std::vector<std::string>& command) {
   const std::string name = "/cmake_pch.hxx";
   std::string by_gcc;
   for (const std::string& argument : command) {

@@ -38,7 +38,7 @@ struct BuildRecipe {
 
 /// The file of the precompiled header that a compiler's command names; empty: none.
 /// Example   g++ -include /b/cmake_pch.hxx ...: "/b/cmake_pch.hxx.gch";  of clang: "/b/cmake_pch.hxx.pch"
-std::string precompiled_header_of(const std::vector<std::string>& command);
+std::string find_precompiled_header(const std::vector<std::string>& command);
 
 /// Folders outside the system's own from which a build folder takes headers and libraries of others: prefixes, releases
 /// that it compiles itself, and empty libraries in the place of unused ones.

@@ -33,7 +33,7 @@ std::string first_errors(const std::string& output) {
   constexpr std::size_t kLongestLine = 300, kMostWithoutError = 1000;
   std::string kept;
   int count = 0;
-  for (const std::string& line : lines_of(output)) {
+  for (const std::string& line : list_lines(output)) {
     if (count == 0 && !is_error(line)) continue;
     if (count++ == kMostLines) break;
     kept.append(without_line_break(line).substr(0, kLongestLine)).append("\n");
@@ -104,8 +104,8 @@ std::string ninja_file_of_unit(const BuildRecipe& recipe, const std::vector<std:
 }
 
 /// What a submission must not include: solutions, expected results, what compares them, and the way into a rank.
-std::vector<std::string> secrets_of(const std::string& lab) {
-  std::vector<std::string> secrets = {"common/checks", "common/rank", "common/comm/messages/endpoint_of.h"};
+std::vector<std::string> list_secrets(const std::string& lab) {
+  std::vector<std::string> secrets = {"common/checks", "common/rank", "common/comm/messages/get_endpoint.h"};
   for (const char* name : {"student", "answers", "tests", "calls", "cases", "commands", "checkpoint", "pictures"})
     secrets.push_back(lab + "/" + name);
   return secrets;
@@ -115,7 +115,7 @@ std::vector<std::string> secrets_of(const std::string& lab) {
 /// where it was written: "../broadcast.h", "../../common/api/point_to_point.h".
 void lay_out_tree(const BuildRecipe& recipe, const std::string& folder) {
   namespace fs = std::filesystem;
-  const std::vector<std::string> secret = secrets_of(recipe.lab);
+  const std::vector<std::string> secret = list_secrets(recipe.lab);
   for (const std::string& part : {std::string("common"), recipe.lab}) {
     fs::create_directory(folder + "/" + part);
     for (const auto& entry : fs::directory_iterator(recipe.root + "/" + part)) {
@@ -136,7 +136,7 @@ SandboxJob compile_job(const BuildRecipe& recipe, const std::string& folder, std
   job.argv = {"ninja", "--quiet", "-k", "0", "-j", "2"};
   job.folder = folder;
   job.readable = {recipe.root + "/common", recipe.root + "/" + recipe.lab, recipe.folder + "/CMakeFiles"};
-  for (const std::string& secret : secrets_of(recipe.lab)) {
+  for (const std::string& secret : list_secrets(recipe.lab)) {
     const std::string path = recipe.root + "/" + secret;
     if (std::filesystem::exists(path)) job.hidden.push_back(path);
   }
@@ -155,7 +155,7 @@ std::string secret_read(const BuildRecipe& recipe, const std::string& folder, co
     const std::string found = std::filesystem::canonical(std::filesystem::path(folder) / path, gone).string();
     if (gone || found.rfind(recipe.root + "/", 0) != 0) continue;
     const std::string inside = found.substr(recipe.root.size() + 1);
-    for (const std::string& secret : secrets_of(recipe.lab))
+    for (const std::string& secret : list_secrets(recipe.lab))
       if ((inside + "/").rfind(secret + "/", 0) == 0) return inside;
   }
   return "";
@@ -223,15 +223,15 @@ std::string compile_each(const BuildRecipe& recipe, const std::map<std::string, 
   return "";
 }
 
-std::vector<std::map<std::string, std::string>> units_of(const BuildRecipe& recipe,
-                                                         const std::map<std::string, std::string>& texts) {
+std::vector<std::map<std::string, std::string>> list_units(const BuildRecipe& recipe,
+                                                           const std::map<std::string, std::string>& texts) {
   const auto header = [&](const std::string& path) -> std::optional<std::string> {
     const std::string file = recipe.root + "/" + path;
     if (!std::filesystem::is_regular_file(file)) return std::nullopt;
     return read_file(file);
   };
   std::vector<std::map<std::string, std::string>> units;
-  for (const std::set<std::string>& paths : units_of(unit_files(recipe, texts), header, "common/pch/student.h")) {
+  for (const std::set<std::string>& paths : list_units(unit_files(recipe, texts), header, "common/pch/student.h")) {
     units.emplace_back();
     for (const std::string& path : paths) units.back().insert(*texts.find(path.substr(recipe.lab.size() + 1)));
   }

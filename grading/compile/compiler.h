@@ -33,8 +33,8 @@ std::string compile_each(const BuildRecipe& recipe, const std::map<std::string, 
                          const Sandbox& sandbox, const std::function<void(const CompiledUnit&)>& take);
 
 /// Divides the files into units, each of which means the same as its files one by one (one_unit.h).
-std::vector<std::map<std::string, std::string>> units_of(const BuildRecipe& recipe,
-                                                         const std::map<std::string, std::string>& texts);
+std::vector<std::map<std::string, std::string>> list_units(const BuildRecipe& recipe,
+                                                           const std::map<std::string, std::string>& texts);
 
 /// As compile_each(), all files as one of those units. It has no object if one of them is not valid alone.
 std::string compile_unit(const BuildRecipe& recipe, const std::map<std::string, std::string>& texts,

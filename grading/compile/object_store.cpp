@@ -20,27 +20,27 @@ namespace {
 constexpr std::chrono::hours kUnusedFor{24 * 30};
 
 /// The whole key is stored next to the object, so that two texts with the same hash are told apart.
-std::string hash_of(const std::string& text) {
-  return fmt::format("{:016x}", checksum_of(text));
+std::string compute_hash(const std::string& text) {
+  return fmt::format("{:016x}", compute_checksum(text));
 }
 
 /// Everything but its own text that a student file's object depends on: the headers' text, and the modification time of
 /// the precompiled header, which is too large to be read each time.
-std::string surroundings_of(const BuildRecipe& recipe) {
+std::string describe_surroundings(const BuildRecipe& recipe) {
   std::set<std::string> stamps;
   for (const std::string& part : {recipe.root + "/common", recipe.root + "/" + recipe.lab}) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(part)) {
       if (entry.path().extension() == ".h")
-        stamps.insert(entry.path().string() + " " + hash_of(read_file(entry.path().string())));
+        stamps.insert(entry.path().string() + " " + compute_hash(read_file(entry.path().string())));
     }
   }
   for (const StudentSource& source : recipe.sources) {
-    const std::string header = precompiled_header_of(source.compile);
+    const std::string header = find_precompiled_header(source.compile);
     if (!std::filesystem::exists(header)) continue;
     const auto made = std::filesystem::last_write_time(header).time_since_epoch().count();
     stamps.insert(fmt::format("{} {}", header, made));
   }
-  return hash_of(fmt::format("{}", fmt::join(stamps, "\n")));
+  return compute_hash(fmt::format("{}", fmt::join(stamps, "\n")));
 }
 
 /// Keeps what was made under the entry's name.
@@ -95,8 +95,8 @@ ObjectStore::ObjectStore(const std::string& folder, const Sandbox& sandbox) : fo
   forget_unused(folder);
 }
 
-StoreEntry ObjectStore::entry_of(const BuildRecipe& recipe, const std::string& surroundings,
-                                 const std::map<std::string, std::string>& texts) const {
+StoreEntry ObjectStore::find_entry(const BuildRecipe& recipe, const std::string& surroundings,
+                                   const std::map<std::string, std::string>& texts) const {
   StoreEntry entry;
   entry.key = surroundings + "\n" + sandbox_.level() + "\n";
   for (const auto& [name, text] : texts) {
@@ -104,17 +104,17 @@ StoreEntry ObjectStore::entry_of(const BuildRecipe& recipe, const std::string& s
     for (const std::string& argument : recipe.find(name)->compile) entry.key += argument + " ";
     entry.key += "\n" + text;
   }
-  entry.base = folder_ + "/" + hash_of(entry.key);
+  entry.base = folder_ + "/" + compute_hash(entry.key);
   return entry;
 }
 
 std::map<std::string, CompiledSource> ObjectStore::compile(const BuildRecipe& recipe,
                                                            const std::map<std::string, std::string>& texts) const {
-  const std::string surroundings = surroundings_of(recipe);
+  const std::string surroundings = describe_surroundings(recipe);
   std::map<std::string, StoreEntry> entries;
   std::map<std::string, std::string> missing;
   for (const auto& [name, text] : texts) {
-    entries[name] = entry_of(recipe, surroundings, {{name, text}});
+    entries[name] = find_entry(recipe, surroundings, {{name, text}});
     if (!entries[name].exists()) missing[name] = text;
   }
 
@@ -138,7 +138,7 @@ std::map<std::string, CompiledSource> ObjectStore::compile(const BuildRecipe& re
 
 CompiledSource ObjectStore::compile_as_one(const BuildRecipe& recipe,
                                            const std::map<std::string, std::string>& texts) const {
-  const StoreEntry entry = entry_of(recipe, surroundings_of(recipe), texts);
+  const StoreEntry entry = find_entry(recipe, describe_surroundings(recipe), texts);
   if (!entry.exists()) {
     compile_or_give_up([&] {
       return compile_unit(recipe, texts, sandbox_, [&](const CompiledUnit& made) { keep(entry, made.source); });

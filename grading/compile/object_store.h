@@ -29,15 +29,15 @@ class ObjectStore {
   std::map<std::string, CompiledSource> compile(const BuildRecipe& recipe,
                                                 const std::map<std::string, std::string>& texts) const;
 
-  /// Files of which units_of() says that they can be one unit, as one, in a fraction of the time: most of it goes into
+  /// Files of which list_units() says that they can be one unit, as one, in a fraction of the time: most of it goes into
   /// what the precompiled header leaves to the end of each unit. No object: one of them does not compile, or not alone.
   /// Errors    as compile()
   CompiledSource compile_as_one(const BuildRecipe& recipe, const std::map<std::string, std::string>& texts) const;
 
  private:
   /// Of the unit of these files.
-  StoreEntry entry_of(const BuildRecipe& recipe, const std::string& surroundings,
-                      const std::map<std::string, std::string>& texts) const;
+  StoreEntry find_entry(const BuildRecipe& recipe, const std::string& surroundings,
+                        const std::map<std::string, std::string>& texts) const;
 
   std::string folder_;
   const Sandbox& sandbox_;

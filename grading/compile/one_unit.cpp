@@ -58,7 +58,7 @@ class Headers {
 
 using Declared = std::map<std::string, std::string>;
 
-bool declares_one_of(const Declared& declared, const std::set<std::string>& used) {
+bool declares_any(const Declared& declared, const std::set<std::string>& used) {
   return std::any_of(declared.begin(), declared.end(), [&](const auto& one) { return used.count(one.first) != 0; });
 }
 
@@ -86,7 +86,7 @@ bool mean_the_same(const std::vector<const File*>& unit, const Headers& headers)
     of_headers.insert(headers.declared(path).begin(), headers.declared(path).end());
   for (const File* one : unit) {
     for (const std::string& path : any_header) {
-      if (one->headers.count(path) == 0 && declares_one_of(headers.declared(path), one->names.used)) return false;
+      if (one->headers.count(path) == 0 && declares_any(headers.declared(path), one->names.used)) return false;
     }
     for (const auto& [name, whole_name] : one->names.declared) {
       if (one->promised.count(name) != 0 && of_headers.count(name) != 0) continue;
@@ -102,8 +102,8 @@ bool mean_the_same(const std::vector<const File*>& unit, const Headers& headers)
 
 }  // namespace
 
-std::vector<std::set<std::string>> units_of(const std::map<std::string, UnitFile>& files, const HeaderOf& header,
-                                            const std::string& always) {
+std::vector<std::set<std::string>> list_units(const std::map<std::string, UnitFile>& files, const HeaderOf& header,
+                                              const std::string& always) {
   Headers headers(header);
   std::set<std::string> everywhere;
   const bool is_known = headers.add_all({always}, "", everywhere);

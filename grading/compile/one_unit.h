@@ -21,9 +21,9 @@ struct UnitFile {
 /// is compiled before any file.
 /// Returns   the paths of each unit
 /// Example   two files with a helper `part()` each, in unnamed namespaces, are two units: calls could find the other's
-std::vector<std::set<std::string>> units_of(const std::map<std::string, UnitFile>& files,
-                                            const std::function<std::optional<std::string>(const std::string&)>& header,
-                                            const std::string& always);
+std::vector<std::set<std::string>> list_units(
+    const std::map<std::string, UnitFile>& files,
+    const std::function<std::optional<std::string>(const std::string&)>& header, const std::string& always);
 
 /// Of files that mean the same as one unit, those that are not sure to be valid alone if the unit is: a system header
 /// that another one includes is neither among their own nor in the precompiled header.

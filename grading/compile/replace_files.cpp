@@ -37,7 +37,7 @@ std::optional<std::string> printed_by(std::vector<std::string> argv, const Names
 std::map<std::string, Names> strong_symbols(const std::string& nm, const Names& objects) {
   constexpr std::string_view kWeak = "VWuvw";
   std::map<std::string, Names> found;
-  for (const std::string& line : lines_of(nm)) {
+  for (const std::string& line : list_lines(nm)) {
     for (const std::string& object : objects) {
       // "OBJECT:0000000000000012 T NAME"
       if (line.compare(0, object.size() + 1, object + ":") != 0) continue;

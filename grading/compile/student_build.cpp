@@ -20,7 +20,7 @@ namespace {
 
 using Texts = std::map<std::string, std::string>;
 
-std::set<std::string> names_of(const Texts& unit) {
+std::set<std::string> list_names(const Texts& unit) {
   std::set<std::string> names;
   for (const auto& [name, text] : unit) names.insert(name);
   return names;
@@ -29,7 +29,7 @@ std::set<std::string> names_of(const Texts& unit) {
 /// The files of a unit that the compiler's errors name.
 std::set<std::string> named_in(const std::string& errors, const std::string& lab, const Texts& unit) {
   std::set<std::string> named;
-  for (const std::string& line : lines_of(errors)) {
+  for (const std::string& line : list_lines(errors)) {
     if (line.find("error") == std::string::npos && line.find(" from ") == std::string::npos) continue;
     for (const auto& [name, text] : unit) {
       if (line.find(fmt::format("{}/{}:", lab, name)) != std::string::npos) named.insert(name);
@@ -49,7 +49,7 @@ std::string last_name(const std::string& symbol) {
 }
 
 /// The files of a unit in which the last name of one of the symbols is found.
-std::set<std::string> users_of(const std::vector<std::string>& symbols, const Texts& unit) {
+std::set<std::string> find_users(const std::vector<std::string>& symbols, const Texts& unit) {
   std::set<std::string> users;
   for (const auto& [name, text] : unit) {
     const std::set<std::string> used = namespace_names(text).used;
@@ -116,8 +116,8 @@ std::map<std::string, AuditedObject> StudentBuilder::audited(const std::set<std:
   return found;
 }
 
-std::vector<std::string> StudentBuilder::offences_of(const std::string& object,
-                                                     const std::map<std::string, AuditedObject>& found) const {
+std::vector<std::string> StudentBuilder::find_offences(const std::string& object,
+                                                       const std::map<std::string, AuditedObject>& found) const {
   std::vector<std::string> offences;
   if (const auto audit = found.find(object); audit != found.end()) {
     offences = audit->second.forbidden;
@@ -194,7 +194,7 @@ void StudentBuilder::add_new_stubs(StudentBuild& result, std::map<std::string, s
 bool StudentBuilder::link_in_units(const Texts& texts, std::map<std::string, std::string> objects,
                                    StudentBuild& result) const {
   constexpr int kRounds = 4;
-  FileUnits units(units_of(recipe_, texts));
+  FileUnits units(list_units(recipe_, texts));
   for (int round = 0; round < kRounds && !units.together.empty(); ++round) {
     std::vector<std::string> made;  // of units.together
     std::vector<std::set<std::string>> suspects;
@@ -212,10 +212,10 @@ bool StudentBuilder::link_in_units(const Texts& texts, std::map<std::string, std
     const std::map<std::string, AuditedObject> found = audited(all);
     std::vector<std::string> clean = made;
     for (std::size_t i = 0; i < made.size(); ++i) {
-      const std::vector<std::string> offences = offences_of(made[i], found);
+      const std::vector<std::string> offences = find_offences(made[i], found);
       if (offences.empty()) continue;
       clean[i].clear();
-      suspects[i] = users_of(offences, units.together[i]);
+      suspects[i] = find_users(offences, units.together[i]);
     }
     if (units.set_apart(clean, suspects)) continue;
 
@@ -223,13 +223,13 @@ bool StudentBuilder::link_in_units(const Texts& texts, std::map<std::string, std
     add_compiled(apart, found, linked, objects);
     add_new_stubs(linked, objects);
     for (std::size_t i = 0; i < made.size(); ++i) {
-      linked.changed.merge(names_of(units.together[i]));
+      linked.changed.merge(list_names(units.together[i]));
       objects[units.together[i].begin()->first] = made[i];
     }
     for (const auto& [name, object] : objects) {
       const auto unit = std::find(made.begin(), made.end(), object);
       std::set<std::string> files = {name};
-      if (unit != made.end()) files = names_of(units.together[static_cast<std::size_t>(unit - made.begin())]);
+      if (unit != made.end()) files = list_names(units.together[static_cast<std::size_t>(unit - made.begin())]);
       linked.objects.push_back({files, object});
     }
     linked.folder = std::make_shared<launch::RunDirectory>();

@@ -57,8 +57,8 @@ class StudentBuilder {
   std::string called_check(const std::string& object) const;
   /// What `found` says of the object that speaks against using it, or that somebody has to look at first, and which of
   /// the checks' functions it calls.
-  std::vector<std::string> offences_of(const std::string& object,
-                                       const std::map<std::string, AuditedObject>& found) const;
+  std::vector<std::string> find_offences(const std::string& object,
+                                         const std::map<std::string, AuditedObject>& found) const;
   /// Puts what was compiled among the objects, except for files that must not be, or wait to be, used. `found`: what the
   /// audit says of the objects.
   void add_compiled(const std::map<std::string, CompiledSource>& compiled,

@@ -25,7 +25,7 @@ bool begins_with(std::string_view text, std::string_view beginning) {
 std::map<std::string, AuditedObject> parse_symbol_audit(const std::string& printed,
                                                         const std::set<std::string>& objects) {
   std::map<std::string, AuditedObject> found;
-  for (const std::string& whole_line : lines_of(printed)) {
+  for (const std::string& whole_line : list_lines(printed)) {
     const std::string_view line = without_line_break(whole_line);
     for (const std::string& object : objects) {
       if (!begins_with(line, object)) continue;

@@ -34,7 +34,7 @@ struct ReadResults {
 ReadResults read_results_json(const std::string& text, const std::string& task) {
   const nlohmann::json json = nlohmann::json::parse(text);
   ReadResults results;
-  for (const std::string& line : lines_of(json.at("output").get<std::string>())) {
+  for (const std::string& line : list_lines(json.at("output").get<std::string>())) {
     if (line.rfind("isolation: ", 0) != 0) results.of_all += line;  // it speaks of limits, whatever happened
   }
   results.level = json.at("extra_data").at("isolation").get<std::string>();
@@ -118,8 +118,8 @@ namespace {
 
 constexpr char kMarkVariable[] = "LAB_HOSTILE";
 
-ProcessSpec grade_command_of(const HostileEntry& entry, const std::string& hand_in, const HostilePlace& place,
-                             const HostileSuite& suite) {
+ProcessSpec make_grade_command(const HostileEntry& entry, const std::string& hand_in, const HostilePlace& place,
+                               const HostileSuite& suite) {
   ProcessSpec command;
   command.argv = {own_program(),
                   "grade",
@@ -147,14 +147,14 @@ std::set<pid_t> left_processes(const HostilePlace& place, const std::vector<pid_
   std::set<pid_t> left;
   // Those of which it is the parent now, those with its environment, and those that run there.
   for (const std::vector<pid_t>& found :
-       {children_of(::getpid()), processes_with_variable(fmt::format("{}={}", kMarkVariable, place.mark())),
+       {find_children(::getpid()), processes_with_variable(fmt::format("{}={}", kMarkVariable, place.mark())),
         processes_in(place.temporary())})
     left.insert(found.begin(), found.end());
   for (const pid_t pid : own) left.erase(pid);
   return left;
 }
 
-std::string fault_of(const ProgramEnd& end) {
+std::string describe_fault(const ProgramEnd& end) {
   const bool not_judged = WIFEXITED(end.status) && WEXITSTATUS(end.status) == static_cast<int>(ExitCode::kNotJudged);
   const bool graded = end.well() || (not_judged && !end.timed_out);
   return graded ? "" : "the grading " + end.message();
@@ -176,20 +176,20 @@ std::map<std::string, std::string> texts_of_results(const std::string& folder) {
 Verdict grade_hostile(const HostileEntry& entry, const std::string& lab_folder, const HostileSuite& suite) {
   const launch::RunDirectory work;
   HostilePlace place(work.path(), suite.source, suite.build);
-  const ProcessSpec command = grade_command_of(entry, place.hand_in(entry, lab_folder, suite.corpus), place, suite);
+  const ProcessSpec command = make_grade_command(entry, place.hand_in(entry, lab_folder, suite.corpus), place, suite);
 
-  const std::vector<pid_t> own = children_of(::getpid());
+  const std::vector<pid_t> own = find_children(::getpid());
   launch::Orphans orphans;  // what the grading leaves behind becomes ours
   const auto start = std::chrono::steady_clock::now();
   const ProgramEnd end = run_program(command, entry.most_seconds);
   HostileGrading grading;
   grading.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!soon([&] { return left_processes(place, own).empty(); }))
+  if (!becomes_true([&] { return left_processes(place, own).empty(); }))
     grading.damage.push_back(fmt::format("{} of its processes still run", left_processes(place, own).size()));
   orphans.kill_all();
   for (const std::string& line : place.damage()) grading.damage.push_back(line);
 
-  grading.fault = fault_of(end);
+  grading.fault = describe_fault(end);
   std::map<std::string, std::string> texts = texts_of_results(place.results());
   texts["printed"] = end.out + end.err;
   grading.told_secret =

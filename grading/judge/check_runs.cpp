@@ -12,7 +12,7 @@
 #include "common/comm/relay/relay_world.h"
 #include "common/launch/supervise/orphans.h"
 #include "common/tensor/compute_threads.h"
-#include "grading/judge/case_handout.h"
+#include "grading/judge/case_package.h"
 
 namespace lab::grading {
 namespace {
@@ -38,7 +38,7 @@ std::string printed_by(const SandboxResult& result) {
 
 /// " at student/ring.cpp:41: a null pointer is followed", as the rank's handler wrote on stderr (FollowedThread); empty:
 /// nothing. Student code can write the same, in which case it misleads its own author.
-std::string crash_line_of(const SandboxResult& result, int rank) {
+std::string make_crash_line(const SandboxResult& result, int rank) {
   const std::string start = fmt::format("error: rank {}", rank);
   for (const std::string_view line : split(result.err, '\n')) {
     const std::string_view rest = line.substr(std::min(line.size(), start.size()));
@@ -49,8 +49,8 @@ std::string crash_line_of(const SandboxResult& result, int rank) {
 }
 
 /// Why the world ended early, by what the relay and the sandbox saw; none: it did not.
-std::optional<launch::RankFailure> failure_of(const comm::RelayWorld& relay,
-                                              const std::vector<SandboxResult>& results) {
+std::optional<launch::RankFailure> describe_failure(const comm::RelayWorld& relay,
+                                                    const std::vector<SandboxResult>& results) {
   using End = SandboxResult::End;
   const std::optional<comm::RelayFailure> seen = relay.failure();
   if (!seen) return std::nullopt;
@@ -66,14 +66,14 @@ std::optional<launch::RankFailure> failure_of(const comm::RelayWorld& relay,
   // All wait for the one that computes.
   if (results[static_cast<std::size_t>(rank)].end == End::kStalled) {
     for (int other = 0; other < static_cast<int>(results.size()); ++other) {
-      if (!crash_line_of(results[static_cast<std::size_t>(other)], other).empty()) rank = other;
+      if (!make_crash_line(results[static_cast<std::size_t>(other)], other).empty()) rank = other;
     }
   }
   const SandboxResult& result = results[static_cast<std::size_t>(rank)];
   // It ended by itself, for a reason that it had told the relay.
   if (result.end == End::kExited && result.exit_code == static_cast<int>(seen->exit_code))
     return launch::RankFailure{result.exit_code, fmt::format("rank {}: {}", rank, seen->message)};
-  const std::string printed = printed_by(result), line = crash_line_of(result, rank);
+  const std::string printed = printed_by(result), line = make_crash_line(result, rank);
   const std::string what = fmt::format("rank {} {}", rank, result.ending());
   if (!line.empty())
     return launch::RankFailure{result.exit_code, what + line, result.end == End::kStalled ? -1 : rank, ""};
@@ -103,7 +103,7 @@ CaseWorld run_case_world(RankServer& server, const CaseWorldSpec& spec) {
   options.max_delay_seconds = kMostDelaySeconds;
   options.max_message_bytes = options.max_posted_bytes = kMostMessageBytes;
   comm::RelayWorld relay(spec.num_ranks, options);
-  CaseHandout handout(spec.cases, spec.num_ranks, spec.seed);
+  CasePackage handout(spec.cases, spec.num_ranks, spec.seed);
   CaseWorld world;
   std::future<void> served;  // waits for its thread, which ends when no rank is left
   std::vector<StartedJob> ranks;
@@ -125,9 +125,9 @@ CaseWorld run_case_world(RankServer& server, const CaseWorldSpec& spec) {
   served.get();
   world.num_started = handout.num_started();
   world.by_rank = handout.take_records();
-  world.traces = handout.take_traces([&relay](int rank) { return relay.trace_of(rank); });
+  world.traces = handout.take_traces([&relay](int rank) { return relay.read_trace(rank); });
   world.stuck_ranks = stuck_ranks(relay, world.results);
-  world.failure = failure_of(relay, world.results);
+  world.failure = describe_failure(relay, world.results);
   const bool rank_timed_out = world.failure && world.failure->exit_code == static_cast<int>(ExitCode::kCommunication) &&
                               world.results.front().last_progress >= options.timeout_seconds;
   world.is_machines_fault =

@@ -34,7 +34,7 @@ bool is_suspicious(const RankVerdict& own) {
   return seconds > kFreeSeconds || own.seen.peak_bytes - kFreeBytes > explained;
 }
 
-std::string contradiction_of(const RankVerdict& own, const RankVerdict& reference) {
+std::string find_contradiction(const RankVerdict& own, const RankVerdict& reference) {
   const double more_cpu = ratio(own.seen.cpu_seconds, reference.seen.cpu_seconds, kFreeSeconds / kMostUnclaimed);
   if (more_cpu > kMostUnclaimed * std::max(1.0, claimed_ratio(own.used.flops, reference.used.flops))) {
     return fmt::format(
@@ -59,7 +59,7 @@ std::string ClaimCheck::contradiction(const Case& test_case, int num_ranks, cons
   const CaseVerdict reference = run_reference_(test_case, num_ranks);
   if (!reference.passed()) return "";
   for (std::size_t rank = 0; rank < run.ranks.size(); ++rank) {
-    const std::string why = contradiction_of(run.ranks[rank], reference.ranks.at(rank));
+    const std::string why = find_contradiction(run.ranks[rank], reference.ranks.at(rank));
     if (!why.empty()) return fmt::format("needs a look: on {} ranks, rank {} {}", num_ranks, rank, why);
   }
   return "";

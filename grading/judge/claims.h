@@ -22,7 +22,7 @@ bool is_suspicious(const RankVerdict& own);
 /// Why `own` cannot be what the rank says, when the reference on the same inputs and machine used `reference`; empty: it
 /// may be. "used 6.1 s of CPU time where the reference used 0.3 s, but counted 1000 floating-point operations where it
 /// counted 1000"
-std::string contradiction_of(const RankVerdict& own, const RankVerdict& reference);
+std::string find_contradiction(const RankVerdict& own, const RankVerdict& reference);
 
 /// Holds what the ranks of a submission say about themselves against what was seen of them. Student code runs in the
 /// process that counts, so its count is a claim.

@@ -31,8 +31,8 @@ std::vector<KnownLab> known_labs(const JudgingPlace& place) {
   return known;
 }
 
-LabOutcome outcome_of(const JudgingPlace& place, const Submission& submission, std::size_t item,
-                      const HandInOptions& options) {
+LabOutcome make_outcome(const JudgingPlace& place, const Submission& submission, std::size_t item,
+                        const HandInOptions& options) {
   const SubmittedLab& submitted = submission.labs[item];
   const JudgedLab& lab = judged_lab(submitted.lab);
   const Rubric rubric = place.rubric(lab);

@@ -29,8 +29,8 @@ std::vector<KnownLab> known_labs(const JudgingPlace& place);
 /// Judges one lab of a submission, with the notes on how it was handed in, its answers and the evidence of its logs.
 /// Call      as judge_lab()
 /// Errors    as judge_lab()
-LabOutcome outcome_of(const JudgingPlace& place, const Submission& submission, std::size_t item,
-                      const HandInOptions& options);
+LabOutcome make_outcome(const JudgingPlace& place, const Submission& submission, std::size_t item,
+                        const HandInOptions& options);
 
 /// Puts into an outcome what does not depend on the judge: notes on how it was handed in, answers, evidence of logs.
 void take_hand_in(const Submission& submission, std::size_t item, LabOutcome& outcome);

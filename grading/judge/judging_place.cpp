@@ -19,7 +19,7 @@ std::string existing_folder(const std::string& path, const char* hint) {
 
 }  // namespace
 
-Rubric rubric_of(const JudgedLab& lab, const std::string& root, const std::string& instructors_file) {
+Rubric load_lab_rubric(const JudgedLab& lab, const std::string& root, const std::string& instructors_file) {
   const Rubric own = load_rubric(root + "/" + lab.folder + "/rubric.toml");
   if (instructors_file.empty()) return own;
   std::vector<std::string> folders;
@@ -64,7 +64,7 @@ JudgingPlace::JudgingPlace(const PlaceOptions& options)
 }
 
 Rubric JudgingPlace::rubric(const JudgedLab& lab) const {
-  return rubric_of(lab, root_, rubric_);
+  return load_lab_rubric(lab, root_, rubric_);
 }
 
 const BuildRecipe& JudgingPlace::recipe(const JudgedLab& lab) const {

@@ -59,7 +59,7 @@ struct PlaceOptions : RubricOptions {
 
 /// The lab's rubric in the suite's tree, overridden by an instructor's file unless its name is empty.
 /// Errors    UsageError: as load_rubric() and with_overrides()
-Rubric rubric_of(const JudgedLab& lab, const std::string& root, const std::string& instructors_file);
+Rubric load_lab_rubric(const JudgedLab& lab, const std::string& root, const std::string& instructors_file);
 
 /// The suite at work: rubrics, the builds of labs, the sandbox, the store of objects.
 class JudgingPlace {

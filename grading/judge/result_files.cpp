@@ -26,7 +26,7 @@ std::map<std::string, std::string> answers_in(const std::string& folder) {
 LabMarks write_results(const std::string& folder, const Rubric& rubric, const LabOutcome& outcome) {
   make_folder("--out", folder);
   const std::string by_hand = folder + "/manual.toml";
-  const LabMarks marks = marks_of(rubric, outcome, load_manual_marks(by_hand, rubric));
+  const LabMarks marks = compute_marks(rubric, outcome, load_manual_marks(by_hand, rubric));
   write_file_atomically(folder + "/outcome.json", outcome_to_json(outcome));
   write_file_atomically(folder + "/results.json", to_gradescope_json(marks, outcome));
   write_file_atomically(folder + "/report.md", to_markdown(marks, outcome));

@@ -30,7 +30,7 @@ bool has_failed(const Outcomes& outcomes, const std::string& task) {
 }
 
 /// The check of this name; a new one that was not run, if there is none.
-CaseVerdict& check_of(TaskOutcome& outcome, const std::string& name) {
+CaseVerdict& find_check(TaskOutcome& outcome, const std::string& name) {
   const auto found = std::find_if(outcome.checks.begin(), outcome.checks.end(),
                                   [&](const CaseVerdict& other) { return other.name == name; });
   return found != outcome.checks.end() ? *found : *outcome.checks.insert(found, CaseVerdict{name});
@@ -65,7 +65,7 @@ CaseVerdict failed_check(const CaseVerdict& run, const CheckedSizes& sizes) {
 
 void take_run(const CaseVerdict& run, const CheckedSizes& sizes, TaskOutcome& outcome) {
   if (outcome.worth == Worth::kNotRun) outcome.worth = Worth::kAsChecked;
-  CaseVerdict& check = check_of(outcome, run.name);
+  CaseVerdict& check = find_check(outcome, run.name);
   if (!run.is_fine()) {
     check = failed_check(run, sizes);
   } else if (run.passed() || check.worth == Worth::kNotRun) {
@@ -86,7 +86,8 @@ class NotEnough {
   }
 
   std::string reason(const Case& test_case) const {
-    if (!test_case.earns_alone) return "right, but so is who does nothing: counts only if another check is right";
+    if (!test_case.earns_alone)
+      return "right, but a function that does nothing passes, too: counts only if another check is right";
     if (num_sizes(test_case) > 1 || on_several_sizes_.count(test_case.task) == 0) return "";
     return "right, but judged on one number of ranks only: counts only if a check on several is right";
   }
@@ -95,7 +96,7 @@ class NotEnough {
   std::ptrdiff_t num_sizes(const Case& test_case) const {
     const std::vector<int> all = sizes_.all();
     return std::count_if(all.begin(), all.end(), [&](int size) {
-      return sizes_.include(test_case, size) && skip_reason_of(test_case, size).empty();
+      return sizes_.include(test_case, size) && find_skip_reason(test_case, size).empty();
     });
   }
 
@@ -108,8 +109,8 @@ std::vector<std::string> tasks_of_file(const Rubric& rubric, const std::string& 
   std::vector<std::string> own, neighbours;
   const std::string folder = std::filesystem::path(file).parent_path().string();
   for (const RubricTask& task : rubric.tasks) {
-    if (is_below_one_of(file, {task.file})) own.push_back(task.id);
-    if (is_below_one_of(task.file, {folder})) neighbours.push_back(task.id);
+    if (is_below_any(file, {task.file})) own.push_back(task.id);
+    if (is_below_any(task.file, {folder})) neighbours.push_back(task.id);
   }
   return own.empty() ? neighbours : own;
 }
@@ -155,10 +156,10 @@ std::vector<std::string> failed_needs(const RubricTask& task, const Outcomes& ou
   return failed;
 }
 
-Files files_of(const Facts& facts, const std::vector<std::string>& entries) {
+Files list_files(const Facts& facts, const std::vector<std::string>& entries) {
   Files found;
   for (const std::string& file : facts.files) {
-    if (is_below_one_of(file, entries)) found.insert(file);
+    if (is_below_any(file, entries)) found.insert(file);
   }
   return found;
 }
@@ -167,24 +168,24 @@ Files files_of(const Facts& facts, const std::vector<std::string>& entries) {
 /// this task judges, unless their own task failed. If the task's own file is a folder of other tasks' files: those that
 /// were written but whose tasks failed, as long as the submission's file for another of its needs is left.
 Files replaceable(const Facts& facts, const RubricTask& task, const Outcomes& outcomes) {
-  const Files own = files_of(facts, {task.file});
+  const Files own = list_files(facts, {task.file});
   Files others, failed_own;
   bool some_left = false;
   const auto own_task_failed = [&](const std::string& file) {
     return std::any_of(facts.rubric.tasks.begin(), facts.rubric.tasks.end(), [&](const RubricTask& other) {
-      return is_below_one_of(file, {other.file}) && has_failed(outcomes, other.id);
+      return is_below_any(file, {other.file}) && has_failed(outcomes, other.id);
     });
   };
-  const Files kept = files_of(facts, task.judges_cost_of);
-  for (const std::string& file : files_of(facts, task.stand_in)) {
+  const Files kept = list_files(facts, task.judges_cost);
+  for (const std::string& file : list_files(facts, task.stand_in)) {
     if (own.count(file) == 0 && (kept.count(file) == 0 || own_task_failed(file))) others.insert(file);
   }
   for (const std::string& need : task.needs) {
-    for (const std::string& file : files_of(facts, {facts.rubric.find_task(need)->file})) {
+    for (const std::string& file : list_files(facts, {facts.rubric.find_task(need)->file})) {
       const TaskOutcome* const found = find(outcomes, need);
       if (own.count(file) == 0 || facts.own_files.count(file) == 0 || found == nullptr) continue;
       const bool failed = found->worth == Worth::kAsChecked && !found->passed();
-      if (failed && files_of(facts, task.stand_in).count(file) != 0) failed_own.insert(file);
+      if (failed && list_files(facts, task.stand_in).count(file) != 0) failed_own.insert(file);
       some_left = some_left || !failed;
     }
   }
@@ -196,7 +197,7 @@ Files replaceable(const Facts& facts, const RubricTask& task, const Outcomes& ou
 bool would_reach_todo(const Facts& facts, const TaskOutcome& unaided, const Files& reference) {
   const RubricTask* missing = facts.rubric.find_task(unaided.missing_task);
   if (unaided.worth != Worth::kNotImplemented || missing == nullptr) return false;
-  const Files its_files = files_of(facts, {missing->file});
+  const Files its_files = list_files(facts, {missing->file});
   return std::none_of(its_files.begin(), its_files.end(),
                       [&](const std::string& file) { return reference.count(file) != 0; });
 }
@@ -206,7 +207,7 @@ std::vector<std::string> named(const Facts& facts, const Files& replaced, const 
   Files left = replaced;
   std::vector<std::string> names;
   for (const std::string& entry : task.stand_in) {
-    const Files some = files_of(facts, {entry});
+    const Files some = list_files(facts, {entry});
     if (some.empty() || !std::includes(left.begin(), left.end(), some.begin(), some.end())) continue;
     names.push_back(entry);
     for (const std::string& file : some) left.erase(file);
@@ -241,7 +242,7 @@ std::string entry_to_blame(const Facts& facts, const RubricTask& task, const Fil
   std::vector<std::string> entries = task.stand_in;
   std::stable_partition(entries.begin(), entries.end(), [&](const auto& entry) { return known.count(entry) != 0; });
   for (const std::string& entry : entries) {
-    const Files some = files_of(facts, {entry});
+    const Files some = list_files(facts, {entry});
     if (!std::includes(all.begin(), all.end(), some.begin(), some.end()) || some.empty()) continue;
     if (some == all) return entry;
     const std::optional<TaskOutcome> aided = judge_again(facts, unaided, some);
@@ -261,10 +262,10 @@ void blame(const Facts& facts, const RubricTask& user, const std::string& entry,
   }
   for (const std::string& need : user.needs) {
     const RubricTask* task = facts.rubric.find_task(need);
-    if (culprit == nullptr && is_below_one_of(task->file, {entry})) culprit = task;
+    if (culprit == nullptr && is_below_any(task->file, {entry})) culprit = task;
   }
   for (const RubricTask& task : tasks) {
-    if (culprit == nullptr && is_below_one_of(task.file, {entry})) culprit = &task;
+    if (culprit == nullptr && is_below_any(task.file, {entry})) culprit = &task;
   }
   const auto found = culprit == nullptr ? outcomes.end() : outcomes.find(culprit->id);
   if (found == outcomes.end() || !found->second.passed()) return;
@@ -340,7 +341,7 @@ Outcomes let_reference_stand_in(const Facts& facts, Outcomes outcomes) {
     if (result.passed() || result.not_judged()) continue;
     const std::vector<std::string> failed = failed_needs(task, unaided);
     if (!failed.empty()) result.skipped_because = failed.front();
-    const Files own = files_of(facts, {task.file}), all = replaceable(facts, task, outcomes);
+    const Files own = list_files(facts, {task.file}), all = replaceable(facts, task, outcomes);
     const bool is_written =
         std::any_of(own.begin(), own.end(), [&](const std::string& file) { return facts.own_files.count(file) != 0; });
     if (all.empty() || !is_written || would_reach_todo(facts, result, all)) continue;
@@ -372,10 +373,10 @@ Outcomes withhold_dependents(const Facts& facts, Outcomes outcomes) {
   for (const std::string& file : facts.to_look_at) {
     std::set<std::string> dependents;
     for (const std::string& task : tasks_of_file(facts.rubric, file)) {
-      for (const std::string& dependent : facts.rubric.dependents_of(task)) dependents.insert(dependent);
+      for (const std::string& dependent : facts.rubric.find_dependents(task)) dependents.insert(dependent);
     }
     for (const RubricTask& task : facts.rubric.tasks) {
-      if (is_below_one_of(file, task.stand_in)) dependents.insert(task.id);
+      if (is_below_any(file, task.stand_in)) dependents.insert(task.id);
     }
     for (const std::string& task : dependents) {
       const TaskOutcome* const found = find(outcomes, task);

@@ -103,7 +103,7 @@ std::string asked_for(const std::vector<std::string>& needs, const std::vector<s
   return text;
 }
 
-std::string ladders_of(const Rubric& rubric) {
+std::string list_ladders(const Rubric& rubric) {
   std::string lines;
   for (const RubricLadder& ladder : rubric.ladders) {
     lines += fmt::format("  {}: {}, {} marks\n", ladder.id, ladder.title, shown_marks(ladder.total));
@@ -119,7 +119,7 @@ std::string ladders_of(const Rubric& rubric) {
   return lines;
 }
 
-std::string tasks_of(const Rubric& rubric) {
+std::string list_tasks(const Rubric& rubric) {
   std::string lines;
   for (const RubricTask& task : rubric.tasks) {
     lines += fmt::format("  {}: {}", task.id, task.title);
@@ -129,7 +129,7 @@ std::string tasks_of(const Rubric& rubric) {
   return lines;
 }
 
-std::string manuals_of(const Rubric& rubric) {
+std::string list_manuals(const Rubric& rubric) {
   std::string lines;
   for (const RubricManual& manual : rubric.manuals) {
     lines += fmt::format("  {}: {}", manual.id, manual.title);
@@ -141,10 +141,10 @@ std::string manuals_of(const Rubric& rubric) {
   return lines;
 }
 
-std::string answers_of(const Rubric& rubric, const std::string& student) {
-  std::string lines = questions_of(rubric, student);
+std::string read_answers(const Rubric& rubric, const std::string& student) {
+  std::string lines = list_questions(rubric, student);
   for (const RubricManual& manual : rubric.manuals) {
-    const auto cells = expected_cells(manual.id, numbers_of(rubric, manual, student));
+    const auto cells = expected_cells(manual.id, read_numbers(rubric, manual, student));
     if (!cells.empty()) lines += fmt::format("\n  {}\n    {}\n", manual.id, fmt::join(cells, "\n    "));
   }
   return lines;
@@ -155,11 +155,11 @@ std::string answers_of(const Rubric& rubric, const std::string& student) {
 std::string answer_key(const Rubric& rubric, const std::string& lab_folder, const std::string& student) {
   std::string key = fmt::format("{}: {}; {} marks, {} on top\n{}\n", rubric.lab, rubric.title,
                                 shown_marks(rubric.total), shown_marks(rubric.bonus_total), rubric.marks_source);
-  key += section("Ladders and bonuses", ladders_of(rubric));
-  key += section("Tasks; the reference solution is between markers in each task's file", tasks_of(rubric));
-  key += section("Marked by a person", manuals_of(rubric));
+  key += section("Ladders and bonuses", list_ladders(rubric));
+  key += section("Tasks; the reference solution is between markers in each task's file", list_tasks(rubric));
+  key += section("Marked by a person", list_manuals(rubric));
   if (!student.empty())
-    key += section("Written questions; the answers below are to those of the handout", answers_of(rubric, student));
+    key += section("Written questions; the answers below are to those of the handout", read_answers(rubric, student));
   const std::string folder = lab_folder + "/answers";
   for (const std::string& name : answer_files(folder)) {
     const std::string bytes = read_file(folder + "/" + name);

@@ -29,7 +29,7 @@ std::string bounded_lines(const std::vector<std::string>& lines, std::size_t max
   return text;
 }
 
-std::string name_of(MarkedItem::Kind kind) {
+std::string get_name(MarkedItem::Kind kind) {
   switch (kind) {
     case MarkedItem::Kind::kTask: return "task";
     case MarkedItem::Kind::kManual: return "manual";
@@ -39,25 +39,25 @@ std::string name_of(MarkedItem::Kind kind) {
   return "";
 }
 
-OrderedJson extra_data_of(const MarkedItem& item, const LabOutcome& outcome) {
+OrderedJson make_extra_data(const MarkedItem& item, const LabOutcome& outcome) {
   OrderedJson checks = OrderedJson::array();
   if (const auto task = outcome.tasks.find(item.id); task != outcome.tasks.end()) {
     for (const CaseVerdict& check : task->second.checks) {
-      checks.push_back({{"name", check.name}, {"state", name_of(check.worth)}, {"symptom", check.symptom.id}});
+      checks.push_back({{"name", check.name}, {"state", get_name(check.worth)}, {"symptom", check.symptom.id}});
     }
   }
   return {{"id", item.id},
-          {"state", name_of(item.worth)},
+          {"state", get_name(item.worth)},
           {"pending", finite_or_zero(item.pending)},
           {"not_judged", finite_or_zero(item.not_judged)},
           {"attached", item.attached},
           {"checks", std::move(checks)}};
 }
 
-OrderedJson test_of(const MarkedItem& item, std::size_t number, const LabOutcome& outcome,
-                    const ShownToStudent& shown) {
+OrderedJson make_test(const MarkedItem& item, std::size_t number, const LabOutcome& outcome,
+                      const ShownToStudent& shown) {
   const bool visible = item.visibility == Visibility::kVisible;
-  OrderedJson tags = {name_of(item.kind)};
+  OrderedJson tags = {get_name(item.kind)};
   if (item.bonus && item.kind != MarkedItem::Kind::kBonus) tags.push_back("bonus");
   const bool not_judged = item.worth == Worth::kNotJudged;
   OrderedJson test = OrderedJson::object();
@@ -67,17 +67,17 @@ OrderedJson test_of(const MarkedItem& item, std::size_t number, const LabOutcome
   test["name"] = fmt::format("{} ({})", item.title, item.id);
   test["name_format"] = "text";
   test["number"] = fmt::format("{}", number);
-  test["output"] = item.findings.empty() ? name_of(item.worth)
+  test["output"] = item.findings.empty() ? get_name(item.worth)
                                          : bounded_lines(visible ? shown.lines(item.findings) : item.findings,
                                                          ReportLimits::kFindingBytes);
   test["output_format"] = "text";
   test["tags"] = std::move(tags);
   test["visibility"] = to_text(item.visibility);
-  test["extra_data"] = extra_data_of(item, outcome);
+  test["extra_data"] = make_extra_data(item, outcome);
   return test;
 }
 
-std::string output_of(const ShownToStudent& shown, const LabOutcome& outcome) {
+std::string run_for_output(const ShownToStudent& shown, const LabOutcome& outcome) {
   std::string output = headline(shown.marks()) + "\n";
   if (shown.num_hidden() > 0) output += std::string(kNotShownNote) + "\n";
   if (shown.marks().not_judged > 0) output += std::string(kNotJudgedNote) + "\n";
@@ -99,12 +99,12 @@ std::string to_gradescope_json(const LabMarks& marks, const LabOutcome& outcome)
   OrderedJson tests = OrderedJson::array();
   double score = 0;
   for (const MarkedItem& item : marks.items) {
-    tests.push_back(test_of(item, tests.size() + 1, outcome, shown));
+    tests.push_back(make_test(item, tests.size() + 1, outcome, shown));
     score += finite_or_zero(item.marks);
   }
   const OrderedJson results = {{"score", score},
                                {"execution_time", finite_or_zero(outcome.seconds)},
-                               {"output", output_of(shown, outcome)},
+                               {"output", run_for_output(shown, outcome)},
                                {"output_format", "text"},
                                {"test_output_format", "text"},
                                {"test_name_format", "text"},

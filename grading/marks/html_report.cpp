@@ -14,7 +14,7 @@ namespace {
 
 using page::Standing;
 
-Standing standing_of(Worth worth) {
+Standing find_standing(Worth worth) {
   switch (worth) {
     case Worth::kPassed: return Standing::kRight;
     case Worth::kPending:
@@ -23,7 +23,7 @@ Standing standing_of(Worth worth) {
   }
 }
 
-std::string label_of(Worth worth) {
+std::string make_label(Worth worth) {
   switch (worth) {
     case Worth::kTooExpensive: return "costly";
     case Worth::kNotJudged: return "not judged";
@@ -35,7 +35,7 @@ std::string label_of(Worth worth) {
 page::ShownCheck shown_check(const CaseVerdict& check) {
   page::ShownCheck shown;
   shown.name = check.name;
-  shown.label = label_of(check.worth);
+  shown.label = make_label(check.worth);
   if (check.worth == Worth::kNotJudged) shown.standing = Standing::kOpen;
   shown.message = check.reason;
   shown.likely = check.symptom.message;
@@ -47,7 +47,7 @@ page::ShownCheck shown_check(const CaseVerdict& check) {
 /// The item's checks, and the findings that are not about one of them.
 void add_checks(const TaskOutcome& task, const ShownToStudent& shown, page::ShownItem& item) {
   for (const CaseVerdict& check : task.checks) {
-    const std::string line = finding_of(check);
+    const std::string line = describe_finding(check);
     if (check.worth == Worth::kPassed) item.right_checks.push_back(check.name);
     if (line.empty()) continue;
     const std::string shown_line = shown.lines({line}).front();
@@ -72,8 +72,8 @@ std::string to_html(const LabMarks& all, const LabOutcome& outcome) {
     page::ShownItem& item = report.items.emplace_back();
     item.id = marked.id;
     item.title = marked.title;
-    item.standing = standing_of(marked.worth);
-    item.label = name_of(marked.worth);
+    item.standing = find_standing(marked.worth);
+    item.label = get_name(marked.worth);
     const bool has_marks = !has_no_marks(marked);
     if (marked.out_of > 0) {
       item.marks = has_marks ? shown_marks(marked.marks) : "";

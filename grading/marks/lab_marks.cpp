@@ -55,7 +55,7 @@ void mark_checks(const RubricTask& task, const TaskOutcome& found, MarkedItem& i
     ++num_counted;
     if (check.worth == Worth::kPassed) ++num_passed;
     if (check.worth == Worth::kNotJudged) ++num_not_judged;
-    if (std::string finding = finding_of(check); !finding.empty()) item.findings.push_back(std::move(finding));
+    if (std::string finding = describe_finding(check); !finding.empty()) item.findings.push_back(std::move(finding));
   }
   if (found.passed()) {
     item.marks = task.marks;
@@ -100,31 +100,31 @@ Needs::Needs(const LabOutcome& outcome, const std::vector<MarkedItem>& manual_it
   for (const MarkedItem& item : manual_items) states_[item.id] = state_of_manual(item);
 }
 
-Worth Needs::state_of(const std::string& need) const {
+Worth Needs::find_state(const std::string& need) const {
   const auto it = states_.find(need);
   return it == states_.end() ? Worth::kFailed : it->second;
 }
 
-Worth Needs::one_of(const std::vector<std::string>& any_of) const {
+Worth Needs::find_one(const std::vector<std::string>& any_of) const {
   if (any_of.empty()) return Worth::kPassed;
   Worth best = Worth::kFailed;
-  for (const std::string& need : any_of) best = std::max(best, state_of(need));
+  for (const std::string& need : any_of) best = std::max(best, find_state(need));
   return best;
 }
 
-Worth Needs::state_of(const std::vector<std::string>& needs, const std::vector<std::string>& any_of) const {
-  Worth worst = one_of(any_of);
-  for (const std::string& need : needs) worst = std::min(worst, state_of(need));
+Worth Needs::find_state(const std::vector<std::string>& needs, const std::vector<std::string>& any_of) const {
+  Worth worst = find_one(any_of);
+  for (const std::string& need : needs) worst = std::min(worst, find_state(need));
   return worst;
 }
 
 std::string Needs::lacking(const std::vector<std::string>& needs, const std::vector<std::string>& any_of) const {
   std::vector<std::string> in_the_way;
-  const Worth worst = state_of(needs, any_of);
+  const Worth worst = find_state(needs, any_of);
   for (const std::string& need : needs) {
-    if (state_of(need) == worst && worst != Worth::kPassed) in_the_way.push_back(need);
+    if (find_state(need) == worst && worst != Worth::kPassed) in_the_way.push_back(need);
   }
-  if (one_of(any_of) == worst && worst != Worth::kPassed)
+  if (find_one(any_of) == worst && worst != Worth::kPassed)
     in_the_way.push_back(fmt::format("one of {}", fmt::join(any_of, ", ")));
   return fmt::format("{}", fmt::join(in_the_way, ", "));
 }
@@ -169,11 +169,11 @@ MarkedItem mark_ladder(const RubricLadder& ladder, const Needs& needs) {
   item.out_of = ladder.total;
   item.visibility = ladder.visibility;
 
-  const auto state_of = [&](std::size_t rung) {
-    return needs.state_of(ladder.rungs[rung].needs, ladder.rungs[rung].any_of);
+  const auto find_state = [&](std::size_t rung) {
+    return needs.find_state(ladder.rungs[rung].needs, ladder.rungs[rung].any_of);
   };
   std::size_t num_met = 0;
-  while (num_met < ladder.rungs.size() && state_of(num_met) == Worth::kPassed) ++num_met;
+  while (num_met < ladder.rungs.size() && find_state(num_met) == Worth::kPassed) ++num_met;
   if (num_met == 0) {
     item.findings.emplace_back("no rung is reached");
   } else {
@@ -186,11 +186,11 @@ MarkedItem mark_ladder(const RubricLadder& ladder, const Needs& needs) {
     item.worth = Worth::kPassed;
     return item;
   }
-  item.findings.push_back(said_of_next(ladder.rungs[num_met], state_of(num_met), needs));
+  item.findings.push_back(said_of_next(ladder.rungs[num_met], find_state(num_met), needs));
   // What a person, or from the first rung that was not judged another grading, could raise it to.
   bool waits_for_grading = false;
-  for (std::size_t rung = num_met; rung < ladder.rungs.size() && state_of(rung) != Worth::kFailed; ++rung) {
-    waits_for_grading = waits_for_grading || state_of(rung) == Worth::kNotJudged;
+  for (std::size_t rung = num_met; rung < ladder.rungs.size() && find_state(rung) != Worth::kFailed; ++rung) {
+    waits_for_grading = waits_for_grading || find_state(rung) == Worth::kNotJudged;
     const double more = ladder.rungs[rung].marks - item.marks;
     (waits_for_grading ? item.not_judged : item.pending) = waits_for_grading ? more - item.pending : more;
   }
@@ -209,7 +209,7 @@ MarkedItem mark_bonus(const RubricBonus& bonus, const Needs& needs) {
   item.out_of = bonus.marks;
   item.visibility = bonus.visibility;
   item.bonus = true;
-  switch (needs.state_of(bonus.needs, bonus.any_of)) {
+  switch (needs.find_state(bonus.needs, bonus.any_of)) {
     case Worth::kPassed:
       item.worth = Worth::kPassed;
       item.marks = bonus.marks;
@@ -229,7 +229,7 @@ MarkedItem mark_bonus(const RubricBonus& bonus, const Needs& needs) {
   return item;
 }
 
-LabMarks marks_of(const Rubric& rubric, const LabOutcome& outcome, const std::vector<ManualMark>& by_hand) {
+LabMarks compute_marks(const Rubric& rubric, const LabOutcome& outcome, const std::vector<ManualMark>& by_hand) {
   std::vector<MarkedItem> manual_items;
   for (const RubricManual& manual : rubric.manuals)
     manual_items.push_back(mark_manual(rubric, manual, outcome, by_hand));

@@ -14,7 +14,7 @@ struct ManualMark {
   std::string id;  ///< of a [[manual]] item
   double marks = 0;
   std::string comment;
-  std::string hand_in;  ///< version_of() what was marked
+  std::string hand_in;  ///< find_version() what was marked
 };
 
 /// One line of the result: a task, a manual item, a ladder, a bonus.
@@ -31,7 +31,7 @@ struct MarkedItem {
   std::vector<std::string> findings;  ///< what was found, a line each
   std::string question = {};          ///< kManual: the student's own, if each has other numbers; for the grader
   std::vector<std::string> attached;  ///< kManual: files of the submission that belong to it
-  std::string version;                ///< kManual: a checksum of these files, see version_of()
+  std::string version;                ///< kManual: a checksum of these files, see find_version()
   bool marked_before = false;         ///< kManual: a person marked another version, which does not count for this one
 };
 
@@ -42,14 +42,14 @@ class Needs {
  public:
   Needs(const LabOutcome& outcome, const std::vector<MarkedItem>& manual_items);
 
-  Worth state_of(const std::string& need) const;
+  Worth find_state(const std::string& need) const;
   /// All of `needs`, and one of `any_of` if there are any.
-  Worth state_of(const std::vector<std::string>& needs, const std::vector<std::string>& any_of) const;
+  Worth find_state(const std::vector<std::string>& needs, const std::vector<std::string>& any_of) const;
   /// Those that are not met: "a9.ring, one of a9.x, a9.y"; empty if all are met.
   std::string lacking(const std::vector<std::string>& needs, const std::vector<std::string>& any_of) const;
 
  private:
-  Worth one_of(const std::vector<std::string>& any_of) const;
+  Worth find_one(const std::vector<std::string>& any_of) const;
 
   std::map<std::string, Worth> states_;  ///< of tasks, checks and manual items; whatever is not here is unmet
 };
@@ -80,6 +80,6 @@ MarkedItem mark_bonus(const RubricBonus& bonus, const Needs& needs);
 /// version that was handed in has a mark; with none of its files handed in, it is 0. What was not judged has no marks,
 /// not even 0: it waits for another grading. Marks are not rounded.
 /// Example   a task of 6 marks with 3 checks, one of them right: 2; all right: 6
-LabMarks marks_of(const Rubric& rubric, const LabOutcome& outcome, const std::vector<ManualMark>& by_hand);
+LabMarks compute_marks(const Rubric& rubric, const LabOutcome& outcome, const std::vector<ManualMark>& by_hand);
 
 }  // namespace lab::grading

@@ -13,7 +13,7 @@ std::string with_reason(const std::string& what, const CaseVerdict& check) {
 
 }  // namespace
 
-std::string finding_of(const CaseVerdict& check) {
+std::string describe_finding(const CaseVerdict& check) {
   switch (check.worth) {
     case Worth::kNotRun: return with_reason(check.name + ": not run", check);
     case Worth::kTooExpensive: return with_reason(check.name + ": right, but too expensive", check);

@@ -28,7 +28,7 @@ struct LabOutcome {
 };
 
 /// The line of a report for a check that earns nothing; empty for others.
-std::string finding_of(const CaseVerdict& check);
+std::string describe_finding(const CaseVerdict& check);
 
 /// Both kinds of notes.
 std::vector<std::string> all_notes(const LabOutcome& outcome);

@@ -21,7 +21,7 @@
 namespace lab::grading {
 namespace {
 
-std::vector<std::string> files_of(const RubricManual& manual) {
+std::vector<std::string> list_files(const RubricManual& manual) {
   std::vector<std::string> files = {manual.file};
   files.insert(files.end(), manual.also.begin(), manual.also.end());
   return files;
@@ -65,7 +65,7 @@ std::string comment_line(const std::string& name, const std::string& text) {
   return text.empty() ? "" : fmt::format("# {}: {}\n", name, safe_text(one_line(text), kMaxBytes));
 }
 
-std::string form_of(const RubricManual& manual, const MarkedItem& item) {
+std::string describe_form(const RubricManual& manual, const MarkedItem& item) {
   std::string form = fmt::format("\n[[manual]]\nid = \"{}\"\n", manual.id) + comment_line("title", manual.title) +
                      comment_line("look for", manual.look_for);
   form +=
@@ -77,7 +77,7 @@ std::string form_of(const RubricManual& manual, const MarkedItem& item) {
   return form + fmt::format("comment = \"\"\nhand_in = \"{}\"\n", item.version);
 }
 
-const MarkedItem& item_of(const RubricManual& manual, const LabMarks& marks) {
+const MarkedItem& find_item(const RubricManual& manual, const LabMarks& marks) {
   return *std::find_if(marks.items.begin(), marks.items.end(), [&](const MarkedItem& one) {
     return one.kind == MarkedItem::Kind::kManual && one.id == manual.id;
   });
@@ -96,15 +96,15 @@ double most_marks(const RubricManual& manual) {
   return manual.marks > 0 ? manual.marks : 1;
 }
 
-std::string version_of(const Rubric& rubric, const RubricManual& manual,
-                       const std::map<std::string, std::string>& answers) {
+std::string find_version(const Rubric& rubric, const RubricManual& manual,
+                         const std::map<std::string, std::string>& answers) {
   std::string all;
-  for (const std::string& name : files_of(manual)) {
+  for (const std::string& name : list_files(manual)) {
     const auto file = answers.find(name);
     if (file == answers.end()) continue;
     all += name + "\n" + (name == rubric.hand_in.snippets_in ? without_snippets(file->second) : file->second);
   }
-  return all.empty() ? "nothing" : fingerprint_of(all);
+  return all.empty() ? "nothing" : compute_fingerprint(all);
 }
 
 MarkedItem mark_manual(const Rubric& rubric, const RubricManual& manual, const LabOutcome& outcome,
@@ -116,11 +116,11 @@ MarkedItem mark_manual(const Rubric& rubric, const RubricManual& manual, const L
   item.out_of = manual.marks;
   item.bonus = manual.bonus;
   item.visibility = manual.visibility;
-  item.version = version_of(rubric, manual, outcome.answers);
-  for (const std::string& file : files_of(manual)) {
+  item.version = find_version(rubric, manual, outcome.answers);
+  for (const std::string& file : list_files(manual)) {
     if (outcome.answers.count(file) != 0) item.attached.push_back(file);
   }
-  const QuestionNumbers numbers = numbers_of(rubric, manual, outcome.student);
+  const QuestionNumbers numbers = read_numbers(rubric, manual, outcome.student);
   if (!rubric.own_numbers.empty() && !numbers.empty())
     item.question =
         question_with(manual, numbers) + (outcome.student.empty() ? " (the handout's: unknown whose it is)" : "");
@@ -134,7 +134,7 @@ MarkedItem mark_manual(const Rubric& rubric, const RubricManual& manual, const L
     return item;
   }
   if (item.attached.empty()) {
-    item.findings.push_back(fmt::format("not handed in: {}", fmt::join(files_of(manual), ", ")));
+    item.findings.push_back(fmt::format("not handed in: {}", fmt::join(list_files(manual), ", ")));
   } else {
     item.worth = Worth::kPending;
     item.pending = manual.marks;
@@ -177,8 +177,8 @@ void write_manual_form(const std::string& path, const Rubric& rubric, const LabM
                            "# these change, an entry for the new version is added below, and nothing else changed.\n";
   const std::string before = form;
   for (const RubricManual& manual : rubric.manuals) {
-    const MarkedItem& item = item_of(manual, marks);
-    if (!has_entry(entries, item)) form += form_of(manual, item);
+    const MarkedItem& item = find_item(manual, marks);
+    if (!has_entry(entries, item)) form += describe_form(manual, item);
   }
   if (!is_there || form != before) write_file_atomically(path, form);
 }

@@ -15,8 +15,8 @@ double most_marks(const RubricManual& manual);
 
 /// A checksum of the item's files, which ties marks given by a person to these files and not to an earlier hand-in;
 /// "nothing" if there are none. Code in an answer is not part of it.
-std::string version_of(const Rubric& rubric, const RubricManual& manual,
-                       const std::map<std::string, std::string>& answers);
+std::string find_version(const Rubric& rubric, const RubricManual& manual,
+                         const std::map<std::string, std::string>& answers);
 
 /// A manual item's line: what a person gave for this version of its files; pending without that, and marks for another
 /// version are only mentioned; 0 where none of its files was handed in.
@@ -24,7 +24,7 @@ MarkedItem mark_manual(const Rubric& rubric, const RubricManual& manual, const L
                        const std::vector<ManualMark>& by_hand);
 
 /// Reads manual.toml ([[manual]] id, marks, comment, hand_in); none if there is no such file. An item without marks has
-/// not been looked at yet. `hand_in` is the version_of() what was marked.
+/// not been looked at yet. `hand_in` is the find_version() what was marked.
 /// Errors    UsageError: an unknown id, with the nearest; marks below 0 or above the item's; no version, or one twice
 std::vector<ManualMark> load_manual_marks(const std::string& path, const Rubric& rubric);
 

@@ -11,7 +11,7 @@
 namespace lab::grading {
 namespace {
 
-std::string title_of(const MarkedItem& item) {
+std::string make_title(const MarkedItem& item) {
   return fmt::format("{} (`{}`)", markdown_text(item.title), item.id);
 }
 
@@ -20,9 +20,9 @@ std::string marks_table(const LabMarks& marks) {
   for (const MarkedItem& item : marks.items) {
     // It may have no marks of its own, if a ladder counts it.
     const bool counts = item.out_of > 0;
-    std::string state = name_of(item.worth);
+    std::string state = get_name(item.worth);
     for (const std::string& waits : waiting_for(item)) state += ": " + waits;
-    table += fmt::format("| {} | {} | {} | {}{} |\n", title_of(item),
+    table += fmt::format("| {} | {} | {} | {}{} |\n", make_title(item),
                          counts && !has_no_marks(item) ? shown_marks(item.marks) : "",
                          counts ? shown_marks(item.out_of) : "", item.bonus ? "bonus, " : "", state);
   }
@@ -37,7 +37,7 @@ std::string list_item(const std::string& text, std::size_t max_bytes) {
   return "- " + markdown_text(safe.substr(0, line_end)) + "\n\n" + markdown_block(safe.substr(line_end + 1));
 }
 
-std::string list_of(const std::vector<std::string>& lines, std::size_t max_bytes) {
+std::string join_list(const std::vector<std::string>& lines, std::size_t max_bytes) {
   std::string list;
   for (std::size_t i = 0; i < std::min(lines.size(), ReportLimits::kMaxLines); ++i)
     list += list_item(lines[i], max_bytes);
@@ -51,10 +51,10 @@ std::string items_with_findings(const LabMarks& marks) {
   for (const MarkedItem& item : marks.items) {
     if (item.findings.empty()) continue;
     text +=
-        fmt::format("\n### {}: {}\n\n", title_of(item),
+        fmt::format("\n### {}: {}\n\n", make_title(item),
                     item.out_of > 0 && !has_no_marks(item) ? shown_marks(item.marks) + " of " + shown_marks(item.out_of)
-                                                           : name_of(item.worth));
-    text += list_of(item.findings, ReportLimits::kFindingBytes);
+                                                           : get_name(item.worth));
+    text += join_list(item.findings, ReportLimits::kFindingBytes);
   }
   return text.empty() ? "" : "\n## What was found\n" + text;
 }
@@ -108,9 +108,9 @@ std::string to_markdown(const LabMarks& all, const LabOutcome& outcome) {
   report += marks_table(marks);
   report += items_with_findings(marks);
   if (!outcome.evidence.empty())
-    report += "\n## Logs\n\n" + list_of(shown.lines(evidence_lines(outcome)), ReportLimits::kFindingBytes);
+    report += "\n## Logs\n\n" + join_list(shown.lines(evidence_lines(outcome)), ReportLimits::kFindingBytes);
   if (const std::vector<std::string> notes = all_notes(outcome); !notes.empty())
-    report += "\n## Notes\n\n" + list_of(shown.lines(notes), ReportLimits::kNoteBytes);
+    report += "\n## Notes\n\n" + join_list(shown.lines(notes), ReportLimits::kNoteBytes);
   return report + how_it_was_judged(outcome);
 }
 

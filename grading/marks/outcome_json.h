@@ -10,7 +10,7 @@ namespace lab::grading {
 /// running anything. Answer files are left out; they are in the submission.
 std::string outcome_to_json(const LabOutcome& outcome);
 
-/// The reverse.
+/// Parses what outcome_to_json() wrote.
 /// Errors    UsageError: the text is not such JSON; `path` names the file in the message
 LabOutcome outcome_from_json(const std::string& text, const std::string& path);
 

@@ -13,8 +13,8 @@ namespace lab::grading {
 namespace {
 
 /// "a9_collectives" is A9; a name that contains capitals, such as optC, keeps its case.
-std::string shown_name_of(const std::string& lab) {
-  std::string name = short_name_of(lab);
+std::string shown_name(const std::string& lab) {
+  std::string name = shorten_name(lab);
   const auto is_upper = [](unsigned char c) { return std::isupper(c) != 0; };
   if (std::any_of(name.begin(), name.end(), is_upper)) return name;
   for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -32,7 +32,7 @@ std::string headline(const LabMarks& marks) {
   double bonus = 0;
   for (const MarkedItem& item : marks.items) bonus += item.bonus ? item.marks : 0;
   std::string line =
-      fmt::format("{}: {} of {}", shown_name_of(marks.lab), shown_marks(marks.marks), shown_marks(marks.total));
+      fmt::format("{}: {} of {}", shown_name(marks.lab), shown_marks(marks.marks), shown_marks(marks.total));
   if (bonus > 0) line += fmt::format(" ({} of them a bonus)", shown_marks(bonus));
   if (marks.pending > 0) line += fmt::format(", {} pending", shown_marks(marks.pending));
   if (marks.not_judged > 0) line += fmt::format(", {} not judged", shown_marks(marks.not_judged));

@@ -29,14 +29,14 @@ void print_row(const Verdict& verdict, const std::string& name, const std::strin
 
 void run_in_own_processes(const OwnProcesses& work) {
   const launch::RunDirectory results;
-  const auto result_of = [&](std::size_t item) { return fmt::format("{}/{}", results.path(), item); };
+  const auto run_and_get_result = [&](std::size_t item) { return fmt::format("{}/{}", results.path(), item); };
   std::map<std::size_t, Subprocess> running;  // by item
   for (std::size_t next = 0; next < work.count || !running.empty();) {
     while (next < work.count && running.size() < static_cast<std::size_t>(work.jobs)) {
       ProcessSpec one;
       one.argv = work.arguments(next);
       one.argv.insert(one.argv.begin(), own_program());
-      one.argv.insert(one.argv.end(), {"--result", result_of(next)});
+      one.argv.insert(one.argv.end(), {"--result", run_and_get_result(next)});
       one.capture = false;
       running.emplace(next++, one);
     }
@@ -45,7 +45,7 @@ void run_in_own_processes(const OwnProcesses& work) {
     if (ended == running.end()) continue;
     const std::size_t item = ended->first;
     running.erase(ended);
-    const std::string result = result_of(item);
+    const std::string result = run_and_get_result(item);
     Verdict verdict;
     verdict.complaint = "the judge itself failed: see above";
     if (std::filesystem::exists(result)) verdict = from_json_text<Verdict>(read_file(result), "a verdict");
@@ -60,6 +60,7 @@ class ForkedItems {
   explicit ForkedItems(const ForkedWork& work) : work_(work), num_left_(work.count) {}
 
   ~ForkedItems() {
+    // All are told to end before the first is waited for.
     for (const auto& [item, process] : running_) ::kill(-process.pid, SIGKILL);
     for (const auto& [item, process] : running_) ::waitpid(process.pid, nullptr, 0);
   }
@@ -90,8 +91,8 @@ class ForkedItems {
         continue;
       }
       const std::size_t item = at->first;
-      const ForkedEnd end{exit_code_of_status(status), launch::bytes_of(at->second.out.fd()),
-                          launch::bytes_of(at->second.err.fd())};
+      const ForkedEnd end{exit_code_of_status(status), launch::view_bytes(at->second.out.fd()),
+                          launch::view_bytes(at->second.err.fd())};
       at = running_.erase(at);
       work_.ended(item, end);
     }

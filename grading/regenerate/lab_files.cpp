@@ -24,7 +24,7 @@ constexpr char kHeader[] =
 #       are known; skipped, with the reason
 )";
 
-std::string output_of(const std::vector<std::string>& argv, const std::string& scratch) {
+std::string run_for_output(const std::vector<std::string>& argv, const std::string& scratch) {
   ProcessSpec spec;
   spec.argv = argv;
   spec.folder = scratch;
@@ -36,7 +36,7 @@ std::string output_of(const std::vector<std::string>& argv, const std::string& s
 
 std::vector<std::string> runs_in(const std::string& text) {
   std::vector<std::string> runs;
-  for (const std::string& whole : lines_of(text)) {
+  for (const std::string& whole : list_lines(text)) {
     const std::string line(without_line_break(whole));
     if (line == "run" || line.rfind("run ", 0) == 0) runs.push_back(line.substr(3));
   }
@@ -57,14 +57,14 @@ std::string expected_log(const std::string& program, const std::string& present,
     for (std::string word; words >> word;) argv.push_back(word);
     const bool has_command = argv.size() > 1 && argv[1][0] != '-';
     argv.insert(argv.begin() + (has_command ? 2 : 1), "expected-log");
-    text += "\n" + output_of(argv, scratch);
+    text += "\n" + run_for_output(argv, scratch);
   }
   return text;
 }
 
 std::string reference_figures(const std::string& program, const std::string& scratch) {
   const std::string file = scratch + "/figures.json";
-  output_of({program, "check", "--nproc", "4", "--figures", file}, scratch);
+  run_for_output({program, "check", "--nproc", "4", "--figures", file}, scratch);
   return read_file(file);
 }
 

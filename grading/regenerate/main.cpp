@@ -28,7 +28,7 @@ std::string text_or_nothing(const std::string& path) {
 /// The first line in which they differ; empty: none.
 std::string first_difference(const std::string& present, const std::string& derived) {
   if (present == derived) return "";
-  const std::vector<std::string> is = lines_of(present), should = lines_of(derived);
+  const std::vector<std::string> is = list_lines(present), should = list_lines(derived);
   std::size_t line = 0;
   while (line < is.size() && line < should.size() && is[line] == should[line]) ++line;
   const auto shown = [&](const auto& lines) {
@@ -83,7 +83,7 @@ ExitCode run(int argc, char** argv) {
   PlanNumbers numbers;
   const launch::RunDirectory scratch;
   for (const Rubric& lab : tree.labs()) {
-    numbers.emplace_back(short_name_of(lab.lab), numbers_of(lab, tree.folder_of(lab)));
+    numbers.emplace_back(shorten_name(lab.lab), read_numbers(lab, tree.get_folder(lab)));
     const std::string program = bin + "/" + lab.lab, expected = lab.lab + "/expected_log.txt",
                       figures = lab.lab + "/reference_figures.json";
     files.update(expected, expected_log(program, text_or_nothing(root + "/" + expected), scratch.path()));

@@ -31,7 +31,7 @@ std::string_view stripped(std::string_view text) {
 }
 
 /// "| a | b |" is {"a", "b"}; a line that is not of a table has none.
-Cells cells_of(std::string_view line) {
+Cells split_cells(std::string_view line) {
   Cells cells;
   if (line.empty() || line[0] != '|') return cells;
   for (std::size_t begin = 1; begin < line.size();) {
@@ -42,7 +42,7 @@ Cells cells_of(std::string_view line) {
   return cells;
 }
 
-std::string row_of(const Cells& cells) {
+std::string make_row(const Cells& cells) {
   std::string row = "|";
   for (const std::string& cell : cells) row += (cell.empty() ? "" : " " + cell) + " |";
   return row;
@@ -51,17 +51,17 @@ std::string row_of(const Cells& cells) {
 /// Calls `change` with the cells of each row of the table whose first heading is this, and writes them back.
 std::string change_table(const std::string& text, const std::string& heading,
                          const std::function<void(Cells&)>& change) {
-  std::vector<std::string> lines = lines_of(text);
+  std::vector<std::string> lines = list_lines(text);
   bool inside = false;
   for (std::string& line : lines) {
-    Cells cells = cells_of(without_line_break(line));
+    Cells cells = split_cells(without_line_break(line));
     if (cells.empty()) {
       inside = false;
     } else if (cells[0] == heading) {
       inside = true;
     } else if (inside && cells[0].rfind("---", 0) != 0) {
       change(cells);
-      line = row_of(cells) + "\n";
+      line = make_row(cells) + "\n";
     }
   }
   return fmt::format("{}", fmt::join(lines, ""));
@@ -126,7 +126,7 @@ std::map<std::string, int> reference_lines(const std::string& folder) {
   return lines;
 }
 
-std::string sum_of(int required, int bonus) {
+std::string compute_sum(int required, int bonus) {
   return bonus == 0 ? fmt::format("{}", required) : fmt::format("{} + {}", required, bonus);
 }
 
@@ -139,7 +139,7 @@ std::string hours_cell(const std::string& written, double hours) {
 
 }  // namespace
 
-LabNumbers numbers_of(const Rubric& rubric, const std::string& folder) {
+LabNumbers read_numbers(const Rubric& rubric, const std::string& folder) {
   constexpr double kPerTask = 0.5, kPerLine = 3.0 / 60, kPerWord = 1.0 / 100 / 60;
   const std::set<std::string> required = required_tasks(rubric);
   LabNumbers numbers;
@@ -169,7 +169,7 @@ std::string with_plan(const std::string& syllabus, const PlanNumbers& labs) {
     missing.erase(lab);
     cells.resize(7);
     cells = {cells[0],
-             sum_of(numbers.required_tasks, numbers.bonus_tasks),
+             compute_sum(numbers.required_tasks, numbers.bonus_tasks),
              fmt::format("{:g}", numbers.marks),
              fmt::format("{:g}", numbers.marks_by_hand),
              fmt::format("{:g}", numbers.bonus_marks),
@@ -197,10 +197,10 @@ std::string with_lessons(const std::string& syllabus, const Rubric& rubric) {
   for (const RubricManual& manual : rubric.manuals) add(manual.id, manual.teaches);
   std::string table;
   for (const auto& [teaches, items] : lessons)
-    table += row_of({fmt::format("{}", fmt::join(items, ", ")), teaches}) + "\n";
+    table += make_row({fmt::format("{}", fmt::join(items, ", ")), teaches}) + "\n";
 
   if (lessons.empty() || lessons[0].first.empty()) return syllabus;
-  const std::string row = fmt::format("| `{}.", short_name_of(rubric.lab));
+  const std::string row = fmt::format("| `{}.", shorten_name(rubric.lab));
   const std::size_t begin = syllabus.find("| task | teaches |\n|---|---|\n" + row);
   if (begin == std::string::npos) {
     throw UsageError(

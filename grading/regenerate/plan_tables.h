@@ -18,7 +18,7 @@ struct LabNumbers {
 
 /// `folder`: of the lab, with its headers, README and student files.
 /// Errors    UsageError: a file cannot be read, or its markers do not pair
-LabNumbers numbers_of(const Rubric& rubric, const std::string& folder);
+LabNumbers read_numbers(const Rubric& rubric, const std::string& folder);
 
 /// By short name: "a4".
 using PlanNumbers = std::vector<std::pair<std::string, LabNumbers>>;

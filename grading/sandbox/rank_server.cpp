@@ -97,12 +97,12 @@ class RankServer::Process {
 
   int control() const { return control_.get(); }
   /// As the judge sees the rank; until it has begun, the server, which may still be loading its libraries.
-  pid_t pid_of(int rank) {
+  pid_t find_pid(int rank) {
     read_replies();
     return ranks_[rank].pid.value_or(process_->pid());
   }
   /// As from waitpid(), once the rank has ended, by itself or with the server.
-  std::optional<int> status_of(int rank) {
+  std::optional<int> find_status(int rank) {
     read_replies();
     if (ranks_[rank].status) return ranks_[rank].status;
     if (has_ended()) return process_->status();
@@ -155,7 +155,7 @@ class RankServer::RankJob : public RunningJob {
   }
   ~RankJob() override { kill(); }
 
-  pid_t pid() const override { return ended_ ? -1 : process_->pid_of(rank_); }
+  pid_t pid() const override { return ended_ ? -1 : process_->find_pid(rank_); }
 
   bool wait_for(double seconds) override {
     using Clock = std::chrono::steady_clock;
@@ -164,7 +164,7 @@ class RankServer::RankJob : public RunningJob {
       out_.read();
       err_.read();
       if (ended_) return true;
-      if (const auto status = process_->status_of(rank_)) {
+      if (const auto status = process_->find_status(rank_)) {
         end(*status);
         continue;  // reads what it wrote last
       }
@@ -179,6 +179,7 @@ class RankServer::RankJob : public RunningJob {
   void kill() override {
     if (ended_) return;
     process_->kill();
+    // A process that was killed ends as soon as the kernel lets it; until then its rank is not free.
     while (!wait_for(kSecondsToEnd)) {
     }
   }

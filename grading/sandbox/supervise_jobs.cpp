@@ -47,6 +47,7 @@ class Supervisor {
 
   std::vector<SandboxResult> run() {
     std::optional<End> reached;
+    // Wait until something happens, look what it was, and stop at the end of all ranks or at a limit.
     while (!reached) {
       const bool ended = wait();
       look(ended);
@@ -87,6 +88,7 @@ class Supervisor {
       return jobs_[i].job->wait_for(0) || jobs_[i].job->err().find("error: rank ") != std::string::npos;
     };
     const Clock::time_point asked = Clock::now();
+    // One answer is enough: the rank that says where it waits names the others that it waits for.
     while (seconds_since(asked) < kSecondsToAnswer && std::none_of(running.begin(), running.end(), has_answered))
       wait();
   }

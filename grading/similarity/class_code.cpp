@@ -44,7 +44,7 @@ class StudentNames {
  public:
   explicit StudentNames(const std::vector<KnownLab>& known) : known_(known) {}
 
-  std::string name_of(const HandIn& hand_in, const Identity& identity) {
+  std::string get_name(const HandIn& hand_in, const Identity& identity) {
     const std::string folder = results_name(hand_in.path, identity, known_);
     std::vector<std::string>& owners = owners_[folder];
     const std::string owner = to_text(identity);
@@ -91,7 +91,7 @@ std::optional<ClassCode> read_class_code(const ClassFolder& folder, const Roster
   }
   StudentNames names(folder.known());
   code.plan = plan_class(folder.hand_ins(), scanned, roster,
-                         [&](const HandIn& one, const Identity& identity) { return names.name_of(one, identity); });
+                         [&](const HandIn& one, const Identity& identity) { return names.get_name(one, identity); });
   for (const PlannedHandIn& one : code.plan.hand_ins) {
     if (!one.scanned.problem.empty()) code.not_compared.push_back(message_about(one.hand_in, one.scanned.problem));
     for (const std::string& lab : one.labs) {

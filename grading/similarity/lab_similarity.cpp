@@ -43,7 +43,7 @@ ComparedCode compared_code(const std::map<std::string, std::string>& sources, co
     std::string with_line_feeds = source;
     replace_all(with_line_feeds, "\r\n", "\n");
     replace_all(with_line_feeds, "\r", "\n");  // ends a line for clang++, but not for sim_c++
-    std::vector<std::string> lines = lines_of(with_line_feeds);
+    std::vector<std::string> lines = list_lines(with_line_feeds);
     lines.emplace_back("/* */\n");  // or else a comment that does not end would hide the files below
     for (const std::string& line : lines) {
       text += given.count(without_blanks(line)) == 0 ? std::string(without_line_break(line)) + "\n" : "\n";
@@ -75,7 +75,7 @@ std::map<std::pair<std::size_t, std::size_t>, std::vector<MatchingRun>> parse_ru
                                                                                    LabSimilarity& similarity) {
   std::map<std::pair<std::size_t, std::size_t>, std::vector<MatchingRun>> runs;
   std::vector<ComparedCode>& codes = similarity.codes;
-  for (const std::string& line : lines_of(printed)) {
+  for (const std::string& line : list_lines(printed)) {
     std::size_t first = 0, second = 0, tokens = 0;
     std::size_t at[4];
     if (std::sscanf(line.c_str(), "File %zu.cpp: %zu token", &first, &tokens) == 2 && first < codes.size()) {
@@ -93,14 +93,14 @@ std::map<std::pair<std::size_t, std::size_t>, std::vector<MatchingRun>> parse_ru
   return runs;
 }
 
-std::size_t sum_of(const std::vector<MatchingRun>& runs) {
+std::size_t compute_sum(const std::vector<MatchingRun>& runs) {
   std::size_t sum = 0;
   for (const MatchingRun& run : runs) sum += run.num_tokens;
   return sum;
 }
 
-double share_of(const std::vector<MatchingRun>& runs, const ComparedCode& code) {
-  return code.num_tokens == 0 ? 0 : static_cast<double>(sum_of(runs)) / static_cast<double>(code.num_tokens);
+double compute_share(const std::vector<MatchingRun>& runs, const ComparedCode& code) {
+  return code.num_tokens == 0 ? 0 : static_cast<double>(compute_sum(runs)) / static_cast<double>(code.num_tokens);
 }
 
 }  // namespace
@@ -114,7 +114,7 @@ std::map<std::string, std::set<std::string>> given_lines(const std::string& sour
     const std::string folder = path.substr(0, path.find('/'));
     for (const std::string& lab : labs) {
       if (folder != lab && folder != "common") continue;
-      for (const std::string& line : lines_of(file.bytes)) given[lab].insert(without_blanks(line));
+      for (const std::string& line : list_lines(file.bytes)) given[lab].insert(without_blanks(line));
     }
   }
   return given;
@@ -151,9 +151,9 @@ LabSimilarity compare_lab(const std::string& lab, const std::vector<StudentCode>
       pair.second = second;
       const std::vector<MatchingRun>& back = runs[{second, first}];
       pair.runs = runs[{first, second}];
-      pair.share_of_first = share_of(pair.runs, similarity.codes[first]);
-      pair.share_of_second = share_of(back, similarity.codes[second]);
-      pair.num_tokens = std::max(sum_of(pair.runs), sum_of(back));
+      pair.share_of_first = compute_share(pair.runs, similarity.codes[first]);
+      pair.share_of_second = compute_share(back, similarity.codes[second]);
+      pair.num_tokens = std::max(compute_sum(pair.runs), compute_sum(back));
       if (pair.num_tokens > 0) similarity.pairs.push_back(std::move(pair));
     }
   }

@@ -58,7 +58,7 @@ std::string pair_text(const LabSimilarity& lab, const SimilarPair& pair, const S
   return text + "\n";
 }
 
-Json runs_of(const LabSimilarity& lab, const SimilarPair& pair) {
+Json make_runs_json(const LabSimilarity& lab, const SimilarPair& pair) {
   const ComparedCode& first = lab.codes[pair.first];
   const ComparedCode& second = lab.codes[pair.second];
   Json runs = Json::array();
@@ -72,7 +72,8 @@ Json runs_of(const LabSimilarity& lab, const SimilarPair& pair) {
   return runs;
 }
 
-Json pair_of(const LabSimilarity& lab, const SimilarPair& pair, const SimilarityLimits& limits, std::size_t number) {
+Json make_pair_json(const LabSimilarity& lab, const SimilarPair& pair, const SimilarityLimits& limits,
+                    std::size_t number) {
   const PlannedHandIn& first = *lab.hand_ins[pair.first];
   const PlannedHandIn& second = *lab.hand_ins[pair.second];
   return {{"first", shown_student(first)},
@@ -84,10 +85,10 @@ Json pair_of(const LabSimilarity& lab, const SimilarPair& pair, const Similarity
           {"tokens", std::to_string(pair.num_tokens)},
           {"id", fmt::format("{}_{}", lab.lab, number)},
           {"is_notable", pair.is_notable(limits)},
-          {"runs", pair.is_notable(limits) ? runs_of(lab, pair) : Json::array()}};
+          {"runs", pair.is_notable(limits) ? make_runs_json(lab, pair) : Json::array()}};
 }
 
-std::string method_of(const SimilarityLimits& limits) {
+std::string describe_method(const SimilarityLimits& limits) {
   return fmt::format(
       "By sim_c++ over all of a lab's student files, in runs of at least 16 tokens: names, comments, formatting and "
       "the "
@@ -133,7 +134,7 @@ std::string similarity_page(const std::vector<LabSimilarity>& labs, const Simila
     Json pairs = Json::array();
     for (const SimilarPair& pair : lab.pairs) {
       if (pair.is_notable(limits)) ++num_notable;
-      if (pairs.size() < kMostRows) pairs.push_back(pair_of(lab, pair, limits, pairs.size() + 1));
+      if (pairs.size() < kMostRows) pairs.push_back(make_pair_json(lab, pair, limits, pairs.size() + 1));
     }
     shown_labs.push_back({{"lab", lab.lab},
                           {"summary", fmt::format("{}, {} compared; {} with something in common, of which {} shown.",
@@ -147,7 +148,7 @@ std::string similarity_page(const std::vector<LabSimilarity>& labs, const Simila
                        {"labs", shown_labs},
                        {"has_problems", !not_compared.empty()},
                        {"problems", not_compared},
-                       {"method", method_of(limits)}};
+                       {"method", describe_method(limits)}};
   return page::html_page("Similar hand-ins", embedded::kSimilarMustache, values);
 }
 

@@ -28,7 +28,7 @@ std::string documented(const std::string& line) {
 }
 
 /// The kind with which documentation begins, as in "Cost      one all_reduce"; empty: none.
-std::string kind_of(const std::string& documentation) {
+std::string find_kind(const std::string& documentation) {
   const auto found = std::find_if(kKinds.begin(), kKinds.end(), [&](const char* kind) {
     return begins_with(documentation, fmt::format(" {:<10}", kind));
   });
@@ -39,7 +39,7 @@ std::string kind_of(const std::string& documentation) {
 std::set<std::string> defined_in(const std::string& text) {
   const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == ':'; };
   std::set<std::string> names;
-  for (const std::string& line : lines_of(text)) {
+  for (const std::string& line : list_lines(text)) {
     const std::size_t bracket = line.find('(');
     if (line.empty() || !is_part(line[0]) || bracket == std::string::npos) continue;
     std::size_t begin = bracket;
@@ -53,7 +53,7 @@ std::set<std::string> defined_in(const std::string& text) {
 /// Without the lines that are comments: another header's may name the function.
 std::string code_in(const std::string& text) {
   std::string code;
-  for (const std::string& line : lines_of(text)) {
+  for (const std::string& line : list_lines(text)) {
     const std::size_t first = line.find_first_not_of(' ');
     if (first != std::string::npos && line.compare(first, 2, "//") != 0) code += line + "\n";
   }
@@ -67,13 +67,13 @@ bool declares(const std::string& header, const std::string& name) {
 }
 
 /// The lab's headers that a student file includes and that declare something that it defines.
-std::set<std::string> headers_of(const std::string& student_file, const std::string& lab_folder,
-                                 const std::string& root) {
+std::set<std::string> find_headers(const std::string& student_file, const std::string& lab_folder,
+                                   const std::string& root) {
   std::set<std::string> headers;
   if (student_file.find("// BEGIN SOLUTION") == std::string::npos) return headers;
   const std::set<std::string> names = defined_in(student_file);
   const std::string include = fmt::format("#include \"{}/", lab_folder);
-  for (const std::string& line : lines_of(student_file)) {
+  for (const std::string& line : list_lines(student_file)) {
     if (!begins_with(line, include)) continue;
     const std::string header =
         line.substr(include.size() - lab_folder.size() - 1, line.rfind('"') - line.find('"') - 1);
@@ -84,14 +84,14 @@ std::set<std::string> headers_of(const std::string& student_file, const std::str
   return headers;
 }
 
-std::vector<PromisedLine> promises_of(const std::string& header, const std::string& text) {
+std::vector<PromisedLine> find_promises(const std::string& header, const std::string& text) {
   std::vector<PromisedLine> all;
   bool goes_on = false;
   int number = 0;
-  for (const std::string& line : lines_of(text)) {
+  for (const std::string& line : list_lines(text)) {
     ++number;
     const std::string documentation = documented(line);
-    const std::string kind = kind_of(documentation);
+    const std::string kind = find_kind(documentation);
     if (!kind.empty()) {
       all.push_back({header, number, kind + " " + one_line(documentation.substr(kind.size() + 1))});
       goes_on = true;
@@ -115,11 +115,11 @@ std::vector<PromisedLine> promised_lines(const std::string& root, const std::str
   std::set<std::string> headers;
   for (const auto& entry : fs::recursive_directory_iterator(root + "/" + lab_folder + "/student")) {
     if (entry.path().extension() != ".cpp") continue;
-    headers.merge(headers_of(read_file(entry.path()), lab_folder, root));
+    headers.merge(find_headers(read_file(entry.path()), lab_folder, root));
   }
   std::vector<PromisedLine> all;
   for (const std::string& header : headers) {
-    for (PromisedLine& line : promises_of(header, read_file(root + "/" + header))) all.push_back(std::move(line));
+    for (PromisedLine& line : find_promises(header, read_file(root + "/" + header))) all.push_back(std::move(line));
   }
   return all;
 }

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::optional<std::int64_t> number_of(const TomlTable& table, const std::string& key, int least) {
+std::optional<std::int64_t> find_number(const TomlTable& table, const std::string& key, int least) {
   if (!table.has(key)) return std::nullopt;
   const double number = table.number(key);
   if (number < least)
@@ -29,8 +29,8 @@ SourceChange read_change(const TomlTable& table, const std::string& file) {
   SourceChange change;
   change.file = table.string("file", file);
   if (change.file.empty()) throw UsageError(table.place() + ": expected `file`, or `patch`, got neither");
-  change.part = static_cast<int>(number_of(table, "part", 1).value_or(0));
-  if (const auto at = number_of(table, "at", 0)) change.at = static_cast<std::size_t>(*at);
+  change.part = static_cast<int>(find_number(table, "part", 1).value_or(0));
+  if (const auto at = find_number(table, "at", 0)) change.at = static_cast<std::size_t>(*at);
   change.with = table.string("with");
   if (change.part == 0) change.replace = table.string("replace");
   if (change.part == 0 && change.replace.empty())

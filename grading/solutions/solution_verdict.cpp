@@ -63,7 +63,7 @@ Verdict solution_verdict(const Solution& solution, const Rubric& rubric, const L
   }
   std::vector<std::string> complaints;
   if (!not_judged.empty()) complaints.push_back(fmt::format("not judged: {}", fmt::join(not_judged, ", ")));
-  const std::vector<std::string> dependents = rubric.dependents_of(solution.task);
+  const std::vector<std::string> dependents = rubric.find_dependents(solution.task);
   if (!solution.right && !contains(lost, solution.task))
     complaints.push_back(fmt::format("{} was not caught", solution.task));
   for (const std::string& task : lost) {

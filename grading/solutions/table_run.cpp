@@ -13,7 +13,7 @@
 namespace lab::grading {
 namespace {
 
-using generated::RunReport;
+using generated::OrdersReport;
 using generated::Trial;
 using generated::TrialOrder;
 using generated::TrialReport;
@@ -62,10 +62,10 @@ class Table {
       order.trials.push_back({0, {static_cast<int>(i)}, Trial::Until::kEnd});
     for (const TrialReport& report : table_.perform(order)) {
       if (report.runs.empty()) throw UsageError(fmt::format("the reference itself {} in a case", report.ended));
-      const RunReport& run = report.runs.front();
+      const OrdersReport& run = report.runs.front();
       TrialRun known = order.runs[static_cast<std::size_t>(run.run)];
       if (run.skipped) continue;
-      if (!run.right) throw UsageError(fmt::format("the reference itself fails in {}: {}", place_of(known), run.why));
+      if (!run.right) throw UsageError(fmt::format("the reference itself fails in {}: {}", find_place(known), run.why));
       known.seconds = run.seconds;
       runs_.push_back({known, run.places});
     }
@@ -77,7 +77,7 @@ class Table {
     });
   }
 
-  /// Performs what `runs_of` chooses for each row, up to where `until` says, and tells what came of it.
+  /// Performs what `make_runs_json` chooses for each row, up to where `until` says, and tells what came of it.
   template <typename Choose, typename Told>
   void perform(std::vector<Row*> rows, const Choose& choose, Trial::Until until, const Told& told) const {
     TrialOrder order;
@@ -90,7 +90,7 @@ class Table {
       for (std::size_t i = 0; i < runs_.size(); ++i) {
         const KnownRun& known = runs_[i];
         const bool reaches = std::find(known.reaches.begin(), known.reaches.end(), row->id) != known.reaches.end();
-        if (reaches && choose(*row, case_of(known.run), known.run.num_ranks)) runs.push_back(static_cast<int>(i));
+        if (reaches && choose(*row, make_case(known.run), known.run.num_ranks)) runs.push_back(static_cast<int>(i));
       }
       by_id[row->id] = row;
       if (runs.empty()) continue;
@@ -100,7 +100,7 @@ class Table {
     if (order.trials.empty()) return;
     for (const TrialReport& report : table_.perform(order)) {
       Row& row = *by_id.at(report.id);
-      for (const RunReport& run : report.runs) {
+      for (const OrdersReport& run : report.runs) {
         if (!run.right && !run.skipped)
           told(row, order.runs[static_cast<std::size_t>(run.run)], fmt::format("{}: {}", run.how, run.why),
                run.symptom);
@@ -112,9 +112,9 @@ class Table {
     }
   }
 
-  const Case& case_of(const TrialRun& run) const { return table_.cases[static_cast<std::size_t>(run.case_index)]; }
-  std::string place_of(const TrialRun& run) const {
-    return fmt::format("{} on {}", case_of(run).name, counted(run.num_ranks, "rank"));
+  const Case& make_case(const TrialRun& run) const { return table_.cases[static_cast<std::size_t>(run.case_index)]; }
+  std::string find_place(const TrialRun& run) const {
+    return fmt::format("{} on {}", make_case(run).name, counted(run.num_ranks, "rank"));
   }
 
  private:
@@ -146,14 +146,14 @@ std::string missing_in(const Row& row) {
   return "";
 }
 
-std::string complaint_of(const Row& row) {
+std::string find_complaint(const Row& row) {
   if (!row.reached) return fmt::format("no case{} reaches it", row.task.empty() ? "" : " of " + row.task);
   return row.solution->right ? "" : missing_in(row);
 }
 
 }  // namespace
 
-std::string task_of(const Solution& row, const generated::SourceMutant& mutant) {
+std::string read_task(const Solution& row, const generated::SourceMutant& mutant) {
   return row.task.empty() && !row.right ? mutant.task : row.task;
 }
 
@@ -164,11 +164,11 @@ std::vector<Verdict> TableRun::run(const std::vector<int>& ids) const {
     Row row;
     row.id = id;
     row.solution = &rows[static_cast<std::size_t>(id - 1)];
-    row.task = task_of(*row.solution, *mutants.find(id));
+    row.task = read_task(*row.solution, *mutants.find(id));
     if (!row.solution->right) {
       row.may_lose = {row.task};
       if (!row.solution->alone) {
-        for (const std::string& task : rubric.dependents_of(row.task)) row.may_lose.insert(task);
+        for (const std::string& task : rubric.find_dependents(row.task)) row.may_lose.insert(task);
       }
       row.may_lose.insert(row.solution->also.begin(), row.solution->also.end());
     }
@@ -176,13 +176,13 @@ std::vector<Verdict> TableRun::run(const std::vector<int>& ids) const {
   }
   const auto note = [&](Row& row, const TrialRun& run, const std::string& why, const std::string& symptom) {
     if (!row.caught || (symptom == row.solution->symptom && !row.named)) {
-      row.verdict.found = fmt::format("{}: {}", table.place_of(run), why);
+      row.verdict.found = fmt::format("{}: {}", table.find_place(run), why);
       row.verdict.symptom = symptom;
     }
     row.caught = true;
     row.said = row.said || one_line(why).find(row.solution->says) != std::string::npos;
     row.named = row.named || symptom == row.solution->symptom;
-    row.failed.insert(table.case_of(run).name);
+    row.failed.insert(table.make_case(run).name);
   };
   const auto is_own = [](const Row& row, const Case& one) { return one.task == row.task; };
   for (const int size : sizes) {
@@ -208,12 +208,12 @@ std::vector<Verdict> TableRun::run(const std::vector<int>& ids) const {
       [&](const Row& row, const Case& one, int on) { return is_among(wide, on) && row.may_lose.count(one.task) == 0; },
       Trial::Until::kWrong,
       [&](Row& row, const TrialRun& run, const std::string& why, const std::string&) {
-        lost.emplace(row.id, fmt::format("{} lost marks{} ({}: {})", table.case_of(run).task,
-                                         row.solution->right ? "" : ", too", table.place_of(run), why));
+        lost.emplace(row.id, fmt::format("{} lost marks{} ({}: {})", table.make_case(run).task,
+                                         row.solution->right ? "" : ", too", table.find_place(run), why));
       });
   std::vector<Verdict> verdicts;
   for (Row& row : tried) {
-    std::string complaint = complaint_of(row);
+    std::string complaint = find_complaint(row);
     if (complaint.empty()) complaint = lost[row.id];
     row.verdict.complaint = one_line(complaint);
     row.verdict.as_required = complaint.empty();

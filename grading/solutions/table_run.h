@@ -31,6 +31,6 @@ struct TableRun {
 };
 
 /// The task that a row must cost its marks: the one it names, or between whose markers it begins.
-std::string task_of(const Solution& row, const generated::SourceMutant& mutant);
+std::string read_task(const Solution& row, const generated::SourceMutant& mutant);
 
 }  // namespace lab::grading

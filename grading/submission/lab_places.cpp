@@ -41,7 +41,7 @@ std::set<std::string> top_folders(const Files& files) {
   return folders;
 }
 
-std::vector<std::string> folders_of(const std::vector<KnownLab>& labs) {
+std::vector<std::string> list_folders(const std::vector<KnownLab>& labs) {
   std::vector<std::string> folders;
   for (const KnownLab& lab : labs) folders.push_back(lab.rubric.lab);
   return folders;
@@ -72,7 +72,7 @@ bool looks_like(const KnownLab& lab, const Files& files, const std::string& pref
 std::optional<std::size_t> lab_by_stem(const std::string& name, const std::vector<std::string>& folders) {
   const std::string stem = lower(name.substr(0, name.find('.')));
   for (std::size_t i = 0; i < folders.size(); ++i) {
-    if (stem == lower(folders[i]) || stem == lower(short_name_of(folders[i]))) return i;
+    if (stem == lower(folders[i]) || stem == lower(shorten_name(folders[i]))) return i;
   }
   return std::nullopt;
 }
@@ -85,7 +85,7 @@ std::optional<LabPlace> bare_lab(const SubmissionLabel& label, const Files& file
   if (folders.size() == 1) prefixes.push_back(*folders.begin());
   for (const std::string& prefix : prefixes) {
     const std::string name = prefix.empty() ? label.called : prefix.substr(0, prefix.size() - 1);
-    const std::optional<std::size_t> named = lab_by_stem(name, folders_of(labs));
+    const std::optional<std::size_t> named = lab_by_stem(name, list_folders(labs));
     for (const KnownLab* lab : wanted) {
       // A folder named after a lab belongs to that lab; the caller decides about any other.
       const bool is_said = named ? lab == &labs[*named] : !label.only_lab.empty();
@@ -95,7 +95,7 @@ std::optional<LabPlace> bare_lab(const SubmissionLabel& label, const Files& file
   return std::nullopt;
 }
 
-std::vector<std::string> names_of(const std::vector<const KnownLab*>& labs) {
+std::vector<std::string> list_names(const std::vector<const KnownLab*>& labs) {
   std::vector<std::string> names;
   for (const KnownLab* lab : labs) names.push_back(lab->rubric.lab);
   return names;
@@ -107,7 +107,7 @@ std::string said_of_top(const Files& files, const std::vector<const KnownLab*>& 
   for (const auto& [path, bytes] : files) top.insert(path.substr(0, path.find('/')));
   if (top.empty()) return "nothing";
   for (const std::string& name : top) {
-    if (const auto meant = meant_file(name, names_of(wanted)))
+    if (const auto meant = meant_file(name, list_names(wanted)))
       return fmt::format("{} (is it '{}'?)", name_list({name}), *meant);
   }
   return name_list({top.begin(), top.end()});
@@ -116,7 +116,7 @@ std::string said_of_top(const Files& files, const std::vector<const KnownLab*>& 
 }  // namespace
 
 const KnownLab& lab_named(const std::string& name, const std::vector<KnownLab>& labs) {
-  return labs[lab::lab_named(name, folders_of(labs))];
+  return labs[lab::lab_named(name, list_folders(labs))];
 }
 
 std::vector<LabPlace> find_labs(const SubmissionLabel& label, const Files& files, const std::vector<KnownLab>& labs) {
@@ -144,14 +144,14 @@ std::vector<LabPlace> find_labs(const SubmissionLabel& label, const Files& files
   if (const auto bare = bare_lab(label, files, wanted, labs)) return {*bare};
   const std::string message =
       fmt::format("{}: no lab is in it; expected a folder {} at the top or in one folder around it, got {}{}",
-                  label.path, fmt::join(names_of(wanted), ", "), said_of_top(files, wanted),
+                  label.path, fmt::join(list_names(wanted), ", "), said_of_top(files, wanted),
                   label.only_lab.empty() ? "; where a lab's own files stand at the top, name it with --lab" : "");
   if (label.only_lab.empty()) throw UsageError(message);
   throw UnreadableSubmission(message);
 }
 
 const KnownLab* lab_called(const std::string& name, const std::vector<KnownLab>& labs) {
-  const std::optional<std::size_t> found = lab_by_stem(name, folders_of(labs));
+  const std::optional<std::size_t> found = lab_by_stem(name, list_folders(labs));
   return found ? &labs[*found] : nullptr;
 }
 

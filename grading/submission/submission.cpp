@@ -209,7 +209,7 @@ KnownLab known_lab(const Rubric& rubric, const std::string& lab_folder) {
     }
   }
   for (const std::string& answer : rubric.hand_in.answers) {
-    const std::string form = lab_folder + "/" + template_of(answer);
+    const std::string form = lab_folder + "/" + find_template(answer);
     if (std::filesystem::exists(form)) lab.templates[answer] = read_file(form);
   }
   if (lab.student_files.empty())

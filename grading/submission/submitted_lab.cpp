@@ -45,7 +45,7 @@ class Sorter {
     for (const auto& [name, text] : std::map<std::string, std::string>(found_.answers)) {
       if (!is_markdown(name)) continue;
       try {
-        const std::map<std::string, std::string> snippets = snippets_of(text, name);
+        const std::map<std::string, std::string> snippets = find_snippets(text, name);
         for (const auto& [path, code] : snippets) sort(path, code);
         if (snippets.empty() && text.find("```cpp") != std::string::npos) {
           found_.notes.push_back(

@@ -34,7 +34,7 @@ std::optional<std::string> included(std::string_view line) {
 
 /// Fills in the includes, and whether there are only such lines, none of which a backslash continues.
 void read_includes(const std::string& text, NamespaceNames& names) {
-  for (const std::string& whole : lines_of(text)) {
+  for (const std::string& whole : list_lines(text)) {
     const std::string_view line = trimmed(whole);
     if (!line.empty() && line.back() == '\\') names.is_complete = false;
     if (line.empty() || line.front() != '#' || line == "#pragma once") continue;
@@ -133,7 +133,7 @@ class NamespaceReader {
     std::size_t begin = using_token + 1;
     for (std::size_t i = begin; i < text_.size() && !is(i, ";") && !is(i, "="); ++i) {
       if (!text_[i].is_name() || !is_one_of(text_.at(i + 1), {";", ","})) continue;
-      names_.declared.emplace(text_.at(i), text_.line_of(begin, i + 1));
+      names_.declared.emplace(text_.at(i), text_.make_line(begin, i + 1));
       begin = i + 2;
     }
   }

@@ -200,7 +200,7 @@ std::string TokenizedText::source(std::size_t begin, std::size_t end) const {
   return text_.substr(tokens_[begin].begin, tokens_[end - 1].end - tokens_[begin].begin);
 }
 
-std::string TokenizedText::line_of(std::size_t begin, std::size_t end) const {
+std::string TokenizedText::make_line(std::size_t begin, std::size_t end) const {
   std::string line;
   for (std::size_t i = begin; i < end; ++i) {
     if (i > begin && tokens_[i].begin > tokens_[i - 1].end) line += ' ';

@@ -20,8 +20,8 @@ struct Token {
   bool is_name() const { return kind == Kind::kName; }
 };
 
-/// What becomes of an unfinished string or comment and of a bracket without its partner, which may be in code that the
-/// preprocessor leaves out. kTaken: the string ends with its line, the comment with the text, and the bracket is its own
+/// How an unfinished string or comment, or a bracket without its partner, is read: such may stand in code that the
+/// preprocessor leaves out. kRefused: it is an error. kTaken: the string ends with its line, the comment with the text, and the bracket is its own
 /// partner.
 enum class Unfinished { kRefused, kTaken };
 
@@ -42,7 +42,7 @@ class TokenizedText {
   /// The source of tokens [begin, end), as it is written.
   std::string source(std::size_t begin, std::size_t end) const;
   /// The same with each run of white space as one space, without comments.
-  std::string line_of(std::size_t begin, std::size_t end) const;
+  std::string make_line(std::size_t begin, std::size_t end) const;
 
  private:
   std::string text_;

@@ -11,7 +11,7 @@ Images images_at(const CaseInputs& inputs, const std::string& prefix) {
 
 }  // namespace
 
-PipelineOptions pipeline_options_of(const CaseInputs& inputs) {
+PipelineOptions make_pipeline_options(const CaseInputs& inputs) {
   PipelineOptions options;
   options.schedule = schedule_names().at(static_cast<std::size_t>(inputs.integer("schedule")));
   options.num_micro_batches = inputs.integer("num_micro_batches");
@@ -20,37 +20,37 @@ PipelineOptions pipeline_options_of(const CaseInputs& inputs) {
   return options;
 }
 
-Images images_of(const CaseInputs& inputs) {
+Images make_images(const CaseInputs& inputs) {
   return images_at(inputs, "input.");
 }
 
-TensorMap inputs_of(const Dataset& data) {
+TensorMap make_inputs(const Dataset& data) {
   return {{"input.train.pixels", data.train.pixels},
           {"input.train.labels", data.train.labels},
           {"input.test.pixels", data.test.pixels},
           {"input.test.labels", data.test.labels}};
 }
 
-Dataset dataset_of(const CaseInputs& inputs) {
+Dataset make_dataset(const CaseInputs& inputs) {
   return {images_at(inputs, "input.train."), images_at(inputs, "input.test.")};
 }
 
-at::TensorOptions tensor_options_of(const CaseInputs& inputs) {
+at::TensorOptions make_tensor_options(const CaseInputs& inputs) {
   return at::TensorOptions(inputs.integer("is_float32") != 0 ? at::kFloat : at::kDouble).device(inputs.device);
 }
 
-Parameters weights_of(const ModelSpec& layers, const CaseInputs& inputs) {
+Parameters read_weights(const ModelSpec& layers, const CaseInputs& inputs) {
   const std::string prefix = "weight.";
   TensorMap values;
   for (const auto& [name, tensor] : inputs.tensors) {
     if (name.rfind(prefix, 0) == 0) values[name.substr(prefix.size())] = tensor;
   }
-  Parameters weights = zero_parameters(layers, tensor_options_of(inputs));
+  Parameters weights = zero_parameters(layers, make_tensor_options(inputs));
   assign(layers, weights, values);
   return weights;
 }
 
-at::Tensor count_of(std::int64_t value) {
+at::Tensor make_count(std::int64_t value) {
   return at::full({1}, value, at::kLong);
 }
 

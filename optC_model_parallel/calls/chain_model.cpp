@@ -14,12 +14,12 @@ namespace {
 constexpr std::int64_t kPool = 8;
 constexpr std::int64_t kLongWidth = 192;  // 70,000 operations per image and layer, for 1,536 bytes sent
 
-ModelSpec chain_of_widths(std::int64_t num_layers, const std::function<std::int64_t(std::int64_t layer)>& width_of) {
+ModelSpec chain_of_widths(std::int64_t num_layers, const std::function<std::int64_t(std::int64_t layer)>& choose_width) {
   std::int64_t width = kImageChannels * (kImageSide / kPool) * (kImageSide / kPool);
   ModelSpec model{"chain", {}};
   for (std::int64_t i = 0; i < num_layers; ++i) {
     const bool first = i == 0, last = i == num_layers - 1;
-    const std::int64_t next_width = last ? kNumClasses : width_of(i);
+    const std::int64_t next_width = last ? kNumClasses : choose_width(i);
     LayerSpec layer = linear_layer(fmt::format("chain{}", i), width, next_width, Activation::kNone, Fill::kHe);
     layer.forward = [first, last, linear = layer.forward](const at::Tensor& x, const Tensors& tensors, Mode mode) {
       const at::Tensor out = linear(first ? at::avg_pool2d(x, kPool) : x, tensors, mode);

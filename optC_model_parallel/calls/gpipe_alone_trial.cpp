@@ -39,10 +39,10 @@ class KeepingStage : public pipeline::StageWork {
 
   TensorMap results() const {
     TensorMap all = given_;
-    all["num_forward"] = count_of(num_forward_);
-    all["num_backward"] = count_of(num_backward_);
-    all["num_inputs"] = count_of(num_inputs_);
-    all["num_output_grads"] = count_of(num_output_grads_);
+    all["num_forward"] = make_count(num_forward_);
+    all["num_backward"] = make_count(num_backward_);
+    all["num_inputs"] = make_count(num_inputs_);
+    all["num_output_grads"] = make_count(num_output_grads_);
     all["num_forward_before_backward"] = num_forward_before_;
     return all;
   }

@@ -28,13 +28,13 @@ std::vector<double> train_in_two(Strategy& strategy, const Images& images, const
 }
 
 TensorMap stale_trial(Communicator& comm, const CaseInputs& inputs) {
-  const PipelineOptions options = pipeline_options_of(inputs);
+  const PipelineOptions options = make_pipeline_options(inputs);
   TrainingOptions training = stale_training(inputs.integer("batch_size"), inputs.seed);
   training.device = inputs.device;
   const StagePlan plan = plan_of_trial(inputs, comm.size());
   const auto strategy = asynchronous_pipeline(plan, training, options.num_micro_batches,
                                               version_rule(options, comm.rank(), comm.size()), comm);
-  const std::vector<double> losses = train_in_two(*strategy, images_of(inputs), training);
+  const std::vector<double> losses = train_in_two(*strategy, make_images(inputs), training);
   TensorMap results = strategy->parameters();
   if (comm.rank() == comm.size() - 1) results["losses"] = at::tensor(losses, at::kDouble);
   return results;
@@ -73,13 +73,13 @@ class CountedStages : public WholePasses {
 }  // namespace
 
 TensorMap pass_trial(Communicator& comm, const CaseInputs& inputs, const GpipeFunction& gpipe) {
-  const PipelineOptions options = pipeline_options_of(inputs);
+  const PipelineOptions options = make_pipeline_options(inputs);
   const auto m = static_cast<int>(options.num_micro_batches);
   const StagePlan plan = plan_of_trial(inputs, comm.size());
   const ModelSpec own = layers_of_rank(plan, comm.rank());
-  const Parameters weights = weights_of(own, inputs);
-  const Images images = images_of(inputs);
-  const MicroBatchData batch(images, {at::arange(images.size(), at::kLong)}, m, tensor_options_of(inputs));
+  const Parameters weights = read_weights(own, inputs);
+  const Images images = make_images(inputs);
+  const MicroBatchData batch(images, {at::arange(images.size(), at::kLong)}, m, make_tensor_options(inputs));
   PipelineStages stages(plan, weights, options.recompute, comm);
   stages.begin(batch);
   CountedStages counted(stages, options.num_chunks);
@@ -90,8 +90,8 @@ TensorMap pass_trial(Communicator& comm, const CaseInputs& inputs, const GpipeFu
     const auto schedule = pipeline::make_schedule({options.schedule, comm.size(), m, options.num_chunks});
     run_schedule(schedule, comm.point_to_point(), counted, buffers);
   }
-  TensorMap results = {{"num_live_at_the_end", count_of(counted.num_live())},
-                       {"most_live", count_of(counted.most_live)}};
+  TensorMap results = {{"num_live_at_the_end", make_count(counted.num_live())},
+                       {"most_live", make_count(counted.most_live)}};
   if (comm.rank() == comm.size() - 1) results["loss"] = at::full({1}, stages.loss(), at::kDouble);
   const std::vector<std::string> names = learning_names(own);
   const Tensors tensors = learning(own, weights);

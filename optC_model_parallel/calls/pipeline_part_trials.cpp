@@ -16,14 +16,14 @@
 namespace lab::optc {
 namespace {
 
-std::vector<double> row_of(const at::Tensor& rows, std::int64_t row, std::int64_t length) {
+std::vector<double> make_row(const at::Tensor& rows, std::int64_t row, std::int64_t length) {
   std::vector<double> values;
   for (std::int64_t i = 0; i < length; ++i) values.push_back(rows[row][i].item<double>());
   return values;
 }
 
 /// Stages that are empty or do not begin where the previous one ends; too few or too many; layers left at the end.
-std::int64_t faults_of(const std::vector<Slice>& stages, std::int64_t num_layers, std::int64_t num_stages) {
+std::int64_t count_faults(const std::vector<Slice>& stages, std::int64_t num_layers, std::int64_t num_stages) {
   std::int64_t faults = static_cast<std::int64_t>(stages.size()) != num_stages, layer = 0;
   for (const Slice& stage : stages) {
     faults += stage.begin != layer || stage.size < 1;
@@ -44,7 +44,7 @@ at::Tensor stacked(const std::vector<at::Tensor>& losses) {
   return at::stack(losses);
 }
 
-double cost_of(const Slice& stage, const std::vector<double>& costs) {
+double compute_cost(const Slice& stage, const std::vector<double>& costs) {
   double cost = 0;
   for (std::int64_t layer = std::max<std::int64_t>(0, stage.begin); layer < stage.end(); ++layer)
     cost += layer < static_cast<std::int64_t>(costs.size()) ? costs[static_cast<std::size_t>(layer)] : 0;
@@ -53,13 +53,13 @@ double cost_of(const Slice& stage, const std::vector<double>& costs) {
 
 /// At [p - 1, stage, i]; -1 where there is no such stage.
 template <typename VersionOf>
-at::Tensor version_table(const CaseInputs& inputs, const VersionOf& version_of) {
+at::Tensor version_table(const CaseInputs& inputs, const VersionOf& find_version) {
   const std::int64_t count = inputs.integer("num_micro_batches"), most_stages = inputs.integer("most_stages");
   const at::Tensor versions = at::full({most_stages, most_stages, count}, -1, at::kLong);
   auto values = versions.accessor<std::int64_t, 3>();
   for (int p = 1; p <= most_stages; ++p) {
     for (int stage = 0; stage < p; ++stage) {
-      for (std::int64_t i = 0; i < count; ++i) values[p - 1][stage][i] = version_of(i, stage, p);
+      for (std::int64_t i = 0; i < count; ++i) values[p - 1][stage][i] = find_version(i, stage, p);
     }
   }
   return versions;
@@ -73,12 +73,12 @@ TensorMap split_trial(Communicator&, const CaseInputs& inputs) {
   const at::Tensor faults = at::zeros({shapes.size(0)}, at::kLong);
   for (std::int64_t row = 0; row < shapes.size(0); ++row) {
     const auto num_layers = shapes[row][0].item<std::int64_t>(), num_stages = shapes[row][1].item<std::int64_t>();
-    const std::vector<double> costs = row_of(inputs.tensor("input.costs"), row, num_layers);
+    const std::vector<double> costs = make_row(inputs.tensor("input.costs"), row, num_layers);
     const std::vector<Slice> stages = split_layers(costs, static_cast<int>(num_stages));
     double most = 0;
-    for (const Slice& stage : stages) most = std::max(most, cost_of(stage, costs));
+    for (const Slice& stage : stages) most = std::max(most, compute_cost(stage, costs));
     largest[row] = most;
-    faults[row] = faults_of(stages, num_layers, num_stages);
+    faults[row] = count_faults(stages, num_layers, num_stages);
   }
   if (inputs.integer("balanced") == 0) return {{"faults", faults}};
   return {{"largest", largest}, {"faults", faults}};

@@ -15,6 +15,7 @@ namespace {
 /// two ranks is twice as large here, one on none is 0.
 TensorMap sum_over_ranks(const TensorMap& own, const TrainingOptions& options, Collectives& comm) {
   TensorMap all;
+  // Every rank sums every tensor of the model, with zeros for those of layers that it does not have.
   for (const LayerSpec& layer : model_named(options.model).layers) {
     for (const ParameterSpec& spec : layer.parameters) {
       const auto found = own.find(spec.name);
@@ -55,7 +56,7 @@ TensorMap pipeline_training_trial(Communicator& comm, const CaseInputs& inputs) 
   PipelineOptions pipeline;
   pipeline.num_micro_batches = kTrainingMicroBatches;
   const auto strategy = pipeline_parallel(options, pipeline, comm);
-  TrainingRecord record = run_training(options, dataset_of(inputs), *strategy, nullptr, {});
+  TrainingRecord record = run_training(options, make_dataset(inputs), *strategy, nullptr, {});
   for (TensorMap& parameters : record.parameters) parameters = sum_over_ranks(parameters, options, comm.collectives());
   return pipeline_training_results(record, comm.rank() == comm.size() - 1);
 }
@@ -75,7 +76,7 @@ TaskCall tensor_training_call(const std::string& model) {
   return [=](Communicator& comm, const CaseInputs& inputs) {
     const TrainingOptions options = tensor_training_options(model, inputs);
     const auto strategy = tensor_parallel(options, comm);
-    return tensors_of(run_training(options, dataset_of(inputs), *strategy, nullptr, {}));
+    return list_tensors(run_training(options, make_dataset(inputs), *strategy, nullptr, {}));
   };
 }
 

@@ -27,7 +27,7 @@ TensorMap pipeline_training_trial(Communicator& comm, const CaseInputs& inputs);
 /// The training of a model that the inputs' numbers describe.
 TrainingOptions tensor_training_options(const std::string& model, const CaseInputs& inputs);
 
-/// The call that trains this model in shards: tensors_of() its record.
+/// The call that trains this model in shards: list_tensors() its record.
 TaskCall tensor_training_call(const std::string& model);
 
 }  // namespace lab::optc

@@ -42,7 +42,7 @@ std::vector<Section> sections() {
 }
 
 std::vector<Case> all_cases() {
-  std::vector<Case> all = cases_of(sections());
+  std::vector<Case> all = list_cases(sections());
   for (std::vector<Case>& more :
        std::vector<std::vector<Case>>{unprinted_pass_cases(),
                                       function_dtype_cases(),

@@ -21,7 +21,7 @@ struct FunctionUnderTest {
 };
 
 /// x, grad_out, and what the function makes of them, each with the prefix that its call has.
-TensorMap tensors_of(const FunctionUnderTest& function, const CasePlace& place) {
+TensorMap list_tensors(const FunctionUnderTest& function, const CasePlace& place) {
   TensorMap all;
   for (std::size_t i = 0; i < function.shapes.size(); ++i) {
     const std::string prefix = function.shapes.size() == 1 ? "" : i == 0 ? "first." : i == 1 ? "second." : "third.";
@@ -49,7 +49,7 @@ Case function_case(const FunctionUnderTest& function) {
   result.tolerance.rtol = result.tolerance.atol = 0;
   result.inputs = [=](const CasePlace& place) {
     CaseInputs inputs;
-    for (const auto& [name, tensor] : tensors_of(function, place)) {
+    for (const auto& [name, tensor] : list_tensors(function, place)) {
       const std::string last = name.substr(name.find('.') + 1);
       if (last == "x" || last == "grad_out") inputs.tensors["input." + name] = tensor;
     }
@@ -57,7 +57,7 @@ Case function_case(const FunctionUnderTest& function) {
     return inputs;
   };
   // The function must modify neither x nor grad_out.
-  result.expected = [=](const CasePlace& place) { return tensors_of(function, place); };
+  result.expected = [=](const CasePlace& place) { return list_tensors(function, place); };
   result.bounds = [=](const CasePlace& place) {
     Traffic traffic;
     for (const Meaning meaning : {function.forward, function.backward}) {

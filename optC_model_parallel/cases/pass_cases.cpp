@@ -32,7 +32,7 @@ bool computes_long(const PassSetup& setup) {
   return setup.model.long_layers > 0;
 }
 
-PipelineOptions options_of(const PassSetup& setup, int num_ranks) {
+PipelineOptions make_options(const PassSetup& setup, int num_ranks) {
   PipelineOptions options = setup.options;
   // Interleaved processes micro-batches in groups of as many as there are ranks.
   if (options.schedule == "interleaved") options.num_micro_batches = (computes_long(setup) ? 4 : 2) * num_ranks;
@@ -40,8 +40,8 @@ PipelineOptions options_of(const PassSetup& setup, int num_ranks) {
 }
 
 /// On a number of ranks.
-PipelineLoad load_of(const PassSetup& setup, int num_ranks) {
-  const PipelineOptions options = options_of(setup, num_ranks);
+PipelineLoad compute_load(const PassSetup& setup, int num_ranks) {
+  const PipelineOptions options = make_options(setup, num_ranks);
   const StagePlan plan = computes_long(setup) ? long_plan(num_ranks, options.num_chunks, setup.model.long_layers)
                                               : uneven_plan(num_ranks, options.num_chunks);
   const std::int64_t num_images =
@@ -81,9 +81,9 @@ std::int64_t most_live(const PipelineOptions& options, const CasePlace& place) {
 
 /// A rank's part of what whole_batch() returns.
 TensorMap pass_results(const PassSetup& setup, const CasePlace& place, const TensorMap& whole) {
-  const PipelineLoad load = load_of(setup, place.size);
-  TensorMap results = {{"num_live_at_the_end", count_of(0)},
-                       {"most_live", count_of(most_live(options_of(setup, place.size), place))}};
+  const PipelineLoad load = compute_load(setup, place.size);
+  TensorMap results = {{"num_live_at_the_end", make_count(0)},
+                       {"most_live", make_count(most_live(make_options(setup, place.size), place))}};
   if (place.rank == place.size - 1) results["loss"] = whole.at("loss");
   for (const std::string& name : learning_names(layers_of_rank(load.plan, place.rank)))
     results[name + ".grad"] = whole.at(name + ".grad");
@@ -95,7 +95,7 @@ KnownMistake summed_means(const PassSetup& setup, const std::string& id, const s
                           const std::function<double(std::int64_t num_micro_batches)>& weight) {
   return {
       id, message, [=](const CasePlace& place) {
-        const PipelineLoad load = load_of(setup, place.size);
+        const PipelineLoad load = compute_load(setup, place.size);
         std::vector<at::Tensor> shares;
         for (const std::int64_t size : uneven_sizes(load.num_images, load.num_micro_batches))
           shares.push_back(at::full({size}, weight(load.num_micro_batches) / static_cast<double>(size), at::kDouble));
@@ -108,7 +108,7 @@ KnownMistake first_micro_batch_everywhere(const PassSetup& setup) {
   return {"first_slice_everywhere",
           "only the first micro-batch counts: each turn takes its images, and not those of its own index",
           [=](const CasePlace& place) {
-            const PipelineLoad load = load_of(setup, place.size);
+            const PipelineLoad load = compute_load(setup, place.size);
             const std::int64_t first = uneven_sizes(load.num_images, load.num_micro_batches).front();
             const at::Tensor shares = at::zeros({load.num_images}, at::kDouble);
             shares.narrow(0, 0, first)
@@ -135,15 +135,15 @@ Case pass_case(const std::string& task, const std::string& name, const PassSetup
   // In float32: of sums in any order, through up to 17 layers forward and back.
   result.tolerance = by_norm(setup.model.dtype == at::kDouble ? 1e-12 : 1e-4);
   result.inputs = [setup](const CasePlace& place) {
-    return pipeline_inputs(options_of(setup, place.size),
-                           random_images(load_of(setup, place.size).num_images, place.seed), place, setup.model);
+    return pipeline_inputs(make_options(setup, place.size),
+                           random_images(compute_load(setup, place.size).num_images, place.seed), place, setup.model);
   };
   result.keep_own_part = [setup](const CasePlace& place, TensorMap& inputs) {
     keep_images_of_ends("input.", place, inputs);
-    keep_weights_of(layers_of_rank(load_of(setup, place.size).plan, place.rank), inputs);
+    keep_weights(layers_of_rank(compute_load(setup, place.size).plan, place.rank), inputs);
   };
   const OncePerWorld<TensorMap> whole(
-      [setup](int size, std::uint64_t seed) { return whole_batch(load_of(setup, size), seed); });
+      [setup](int size, std::uint64_t seed) { return whole_batch(compute_load(setup, size), seed); });
   result.expected = [=](const CasePlace& place) { return pass_results(setup, place, *whole.at(place)); };
   result.known_mistakes = {
       first_micro_batch_everywhere(setup),
@@ -157,15 +157,20 @@ Case pass_case(const std::string& task, const std::string& name, const PassSetup
           "the loss is the sum of the micro-batches' means: each micro-batch is divided by its own size, not by "
           "that of the whole batch",
           [](std::int64_t) { return 1.0; })};
-  result.bounds = [=](const CasePlace& place) { return pipeline_bounds(task, load_of(setup, place.size), place.rank); };
+  result.bounds = [=](const CasePlace& place) {
+    return pipeline_bounds(task, compute_load(setup, place.size), place.rank);
+  };
   result.memory = [setup](const CasePlace& place) {
-    return pipeline_memory(load_of(setup, place.size), place.rank, most_live(options_of(setup, place.size), place));
+    return pipeline_memory(compute_load(setup, place.size), place.rank,
+                           most_live(make_options(setup, place.size), place));
   };
   if (computes_long(setup)) {
     result.costly = true;
-    result.work = [setup](const CasePlace& place) { return pipeline_work(load_of(setup, place.size), place.rank); };
+    result.work = [setup](const CasePlace& place) {
+      return pipeline_work(compute_load(setup, place.size), place.rank);
+    };
     result.time = [setup](int size, std::uint64_t) {
-      return pipeline_time(load_of(setup, size), setup.options.schedule);
+      return pipeline_time(compute_load(setup, size), setup.options.schedule);
     };
   }
   return result;
@@ -222,10 +227,10 @@ Case gpipe_alone_case() {
   result.expected = [](const CasePlace& place) {
     const bool first = place.rank == 0, last = place.rank == place.size - 1;
     TensorMap expected = {
-        {"num_forward", count_of(kAloneMicroBatches)},
-        {"num_backward", count_of(kAloneMicroBatches)},
-        {"num_inputs", count_of(first ? 0 : kAloneMicroBatches)},
-        {"num_output_grads", count_of(last ? 0 : kAloneMicroBatches)},
+        {"num_forward", make_count(kAloneMicroBatches)},
+        {"num_backward", make_count(kAloneMicroBatches)},
+        {"num_inputs", make_count(first ? 0 : kAloneMicroBatches)},
+        {"num_output_grads", make_count(last ? 0 : kAloneMicroBatches)},
         {"num_forward_before_backward", at::full({kAloneMicroBatches}, kAloneMicroBatches, at::kLong)}};
     for (int i = 0; i < kAloneMicroBatches; ++i) {
       if (!first) expected[fmt::format("input{}", i)] = alone_output({place.rank - 1, place.size, place.seed}, i);

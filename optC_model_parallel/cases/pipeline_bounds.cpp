@@ -42,7 +42,7 @@ struct StageValues {
   std::int64_t ends = 0, kept = 0;
 };
 
-StageValues values_of(const StagePlan& plan, int stage) {
+StageValues list_values(const StagePlan& plan, int stage) {
   const std::vector<LayerSpec> layers = plan.layers(stage).layers;
   StageValues values;
   if (stage > 0) values.ends = values_into(layers.front());  // the first stage loads its images itself
@@ -58,7 +58,7 @@ std::vector<CostBound> pipeline_bounds(const std::string& task, const PipelineLo
   const StagePlan& plan = load.plan;
   std::int64_t num_borders = 0, values_of_image = 0;
   for (int chunk = 0; chunk < plan.num_chunks() && plan.num_ranks > 1; ++chunk) {
-    const int stage = plan.numbers().stage_of(rank, chunk);
+    const int stage = plan.numbers().find_stage(rank, chunk);
     for (const int before : {stage - 1, stage}) {  // the border after this stage
       if (before < 0 || before == plan.num_stages() - 1) continue;
       ++num_borders;
@@ -98,7 +98,7 @@ ShareBound pipeline_memory(const PipelineLoad& load, int rank, std::int64_t num_
       own_weights += num_elements(layer);
       largest = std::max(largest, num_elements(layer));
     }
-    const StageValues values = values_of(plan, stage);
+    const StageValues values = list_values(plan, stage);
     all_kept += values.kept;
     if (is_own) widest = {std::max(widest.ends, values.ends), std::max(widest.kept, values.kept)};
   }

@@ -43,7 +43,7 @@ void keep_images_of_ends(const std::string& prefix, const CasePlace& place, Tens
   if (place.rank != place.size - 1) withhold("labels");
 }
 
-void keep_weights_of(const ModelSpec& layers, TensorMap& inputs) {
+void keep_weights(const ModelSpec& layers, TensorMap& inputs) {
   TensorMap kept;
   for (const auto& [name, tensor] : inputs) {
     if (name.rfind("weight.", 0) != 0) kept[name] = tensor;

@@ -33,7 +33,7 @@ CaseInputs pipeline_inputs(const PipelineOptions& options, const Images& images,
 void keep_images_of_ends(const std::string& prefix, const CasePlace& place, TensorMap& inputs);
 
 /// Of the tensors "weight.<name>" those of these layers.
-void keep_weights_of(const ModelSpec& layers, TensorMap& inputs);
+void keep_weights(const ModelSpec& layers, TensorMap& inputs);
 
 /// Adds these layers' initial tensors, "weight.<name>".
 void add_first_weights(const ModelSpec& layers, std::uint64_t seed, TensorMap& inputs);

@@ -43,7 +43,7 @@ void keep_possible_layers(const CasePlace& place, TensorMap& inputs) {
   const ModelSpec model = model_named(pipeline_training_options(place.size, place.seed).model);
   const auto num_layers = static_cast<std::int64_t>(model.layers.size());
   for (const char* images : {"input.train.", "input.test."}) keep_images_of_ends(images, place, inputs);
-  add_first_weights(part_of(model, possible_layers(num_layers, place)), place.seed, inputs);
+  add_first_weights(take_part(model, possible_layers(num_layers, place)), place.seed, inputs);
   add_orders(inputs.at("input.train.labels").size(0), kNumTrainingEpochs, place.seed, inputs);
 }
 
@@ -53,7 +53,7 @@ struct Passes {
   std::int64_t num_images = 0, num_test_images = 0;
 };
 
-Passes passes_of(const CasePlace& place) {
+Passes plan_passes(const CasePlace& place) {
   const TrainingOptions options = pipeline_training_options(place.size, place.seed);
   const std::int64_t epochs = options.num_epochs, num_train = num_train_images(place.size);
   return {epochs * num_batches(num_train, options.batch_size), epochs, epochs * num_train, epochs * kNumTestImages};
@@ -64,7 +64,7 @@ Passes passes_of(const CasePlace& place) {
 std::vector<CostBound> training_bounds(const CasePlace& place) {
   const ModelSpec model = model_named(pipeline_training_options(place.size, place.seed).model);
   const auto num_layers = static_cast<std::int64_t>(model.layers.size());
-  const Passes passes = passes_of(place);
+  const Passes passes = plan_passes(place);
   const std::int64_t in_training = passes.num_steps * kTrainingMicroBatches;
   std::int64_t messages = 0, most_values = 0, least_values = 0;
   for (const bool after : {false, true}) {  // the border after this rank, or the one before it
@@ -102,8 +102,8 @@ std::vector<CostBound> training_bounds(const CasePlace& place) {
 ShareBound training_work(const CasePlace& place) {
   constexpr std::int64_t kPerWeight = 12, kPerLogit = 500;
   const ModelSpec model = model_named(pipeline_training_options(place.size, place.seed).model);
-  const Passes passes = passes_of(place);
-  const auto flops_of = [&](const ModelSpec& layers) {
+  const Passes passes = plan_passes(place);
+  const auto count_flops = [&](const ModelSpec& layers) {
     double multiply_adds = 0;
     std::int64_t weights = 0;
     for (const LayerSpec& layer : layers.layers) {
@@ -116,7 +116,7 @@ ShareBound training_work(const CasePlace& place) {
            kPerLogit * layers.layers.back().out_shape.front() * (passes.num_images + passes.num_test_images);
   };
   const auto num_layers = static_cast<std::int64_t>(model.layers.size());
-  return {flops_of(model), flops_of(part_of(model, possible_layers(num_layers, place)))};
+  return {count_flops(model), count_flops(take_part(model, possible_layers(num_layers, place)))};
 }
 
 TrainingRecord trained_in_one_process(int num_ranks, std::uint64_t seed) {
@@ -136,7 +136,7 @@ Case pipeline_training_case() {
   result.inputs = [](const CasePlace& place) {
     CaseInputs inputs;
     inputs.seed = place.seed;
-    inputs.tensors = inputs_of(data_for(place));
+    inputs.tensors = make_inputs(data_for(place));
     return inputs;
   };
   result.keep_own_part = keep_possible_layers;

@@ -74,7 +74,7 @@ at::Tensor own_shard(const ShardedLayer& layer, std::size_t i, const at::Tensor&
   spec.shape = layer.splits[i].shape;
   spec.split_dim = layer.splits[i].dim;
   spec.split_unit = layer.splits[i].unit;
-  return shard_of(spec, tensor, place.rank, place.size);
+  return take_shard(spec, tensor, place.rank, place.size);
 }
 
 CaseInputs layer_inputs(const ShardedLayer& layer, const LayerData& data, bool with_gradient, const CasePlace& place) {

@@ -10,18 +10,18 @@ namespace {
 
 using Counts = std::vector<std::int64_t>;
 
-std::int64_t bytes_of(std::int64_t num_values, at::ScalarType dtype) {
+std::int64_t view_bytes(std::int64_t num_values, at::ScalarType dtype) {
   return num_values * static_cast<std::int64_t>(c10::elementSize(dtype));
 }
 
-LedgerEntry cost_of(const std::string& operation, const Counts& num_values, int size, at::ScalarType dtype) {
+LedgerEntry compute_cost(const std::string& operation, const Counts& num_values, int size, at::ScalarType dtype) {
   comm::Ledger ledger;
-  for (const std::int64_t count : num_values) ledger.add(comm::nominal_cost(operation, size, bytes_of(count, dtype)));
+  for (const std::int64_t count : num_values) ledger.add(comm::nominal_cost(operation, size, view_bytes(count, dtype)));
   return ledger.of(operation);
 }
 
 /// So many calls at most, and no more bytes sent.
-CostBound bound_of(const std::string& operation, std::size_t max_calls, std::uint64_t max_bytes_sent) {
+CostBound make_bound(const std::string& operation, std::size_t max_calls, std::uint64_t max_bytes_sent) {
   CostBound bound;
   bound.operation = operation;
   bound.max_calls = max_calls;
@@ -40,14 +40,14 @@ std::vector<CostBound> tensor_bounds(const std::string& task, const Traffic& tra
                                      std::uint64_t min_bytes_received) {
   const Counts sums = padded(traffic.all_reduces, size);
   const at::ScalarType sum_dtype = dtype == at::kBFloat16 ? at::kFloat : dtype;
-  const std::uint64_t gathered = cost_of("all_gather", traffic.all_gathers, size, dtype).bytes_sent,
-                      half = cost_of("reduce_scatter", sums, size, sum_dtype).bytes_sent;
+  const std::uint64_t gathered = compute_cost("all_gather", traffic.all_gathers, size, dtype).bytes_sent,
+                      half = compute_cost("reduce_scatter", sums, size, sum_dtype).bytes_sent;
   const std::size_t num_gathers = traffic.all_gathers.size();
-  CostBound all = bound_of("", CostBound::kAny, gathered + 2 * half);
+  CostBound all = make_bound("", CostBound::kAny, gathered + 2 * half);
   all.min_bytes_received = min_bytes_received;
-  return {bound_of("all_reduce", sums.size(), 2 * half),
-          bound_of("all_gather", num_gathers + sums.size(), gathered + half),
-          bound_of("reduce_scatter", sums.size(), half),
+  return {make_bound("all_reduce", sums.size(), 2 * half),
+          make_bound("all_gather", num_gathers + sums.size(), gathered + half),
+          make_bound("reduce_scatter", sums.size(), half),
           {"broadcast", 0},
           {"all_to_all", 0},
           {task, 0},
@@ -58,7 +58,7 @@ std::vector<CostBound> tensor_bounds(const std::string& task, const Traffic& tra
 std::uint64_t least_received(const Traffic& traffic, int size, at::ScalarType dtype) {
   if (size == 1 || traffic.all_reduces.empty()) return 0;
   return static_cast<std::uint64_t>(
-      bytes_of(*std::max_element(traffic.all_reduces.begin(), traffic.all_reduces.end()), dtype));
+      view_bytes(*std::max_element(traffic.all_reduces.begin(), traffic.all_reduces.end()), dtype));
 }
 
 }  // namespace
@@ -71,8 +71,8 @@ Traffic operator+(Traffic first, const Traffic& second) {
 
 std::vector<CostBound> exactly(const std::string& task, const Traffic& traffic, int size, at::ScalarType dtype) {
   return tensor_bounds(task, traffic, size, dtype,
-                       cost_of("all_reduce", traffic.all_reduces, size, dtype).bytes_received +
-                           cost_of("all_gather", traffic.all_gathers, size, dtype).bytes_received);
+                       compute_cost("all_reduce", traffic.all_reduces, size, dtype).bytes_received +
+                           compute_cost("all_gather", traffic.all_gathers, size, dtype).bytes_received);
 }
 
 std::vector<CostBound> at_most(const std::string& task, const Traffic& traffic, int size, at::ScalarType dtype) {
@@ -80,8 +80,8 @@ std::vector<CostBound> at_most(const std::string& task, const Traffic& traffic, 
 }
 
 std::vector<CostBound> messages_and_sums(const std::vector<std::int64_t>& num_values, int size) {
-  const LedgerEntry sums = cost_of("all_reduce", num_values, size, at::kDouble);
-  CostBound all_reduces = bound_of("all_reduce", sums.calls, sums.bytes_sent);
+  const LedgerEntry sums = compute_cost("all_reduce", num_values, size, at::kDouble);
+  CostBound all_reduces = make_bound("all_reduce", sums.calls, sums.bytes_sent);
   all_reduces.min_bytes_received = sums.bytes_received;
   return {all_reduces, {"all_gather", 0}, {"broadcast", 0}, {"reduce_scatter", 0}, {"all_to_all", 0}, {"message", 0}};
 }
@@ -92,8 +92,8 @@ std::vector<CostBound> generously(const std::string& task, const Traffic& traffi
   sums.push_back(num_hidden);
   const std::int64_t num_terms = std::accumulate(sums.begin(), sums.end() - 1, std::int64_t{0}) * size;
   CostBound all;  // stands for every operation that is not forbidden
-  all.max_bytes_sent = 2 * (cost_of("all_reduce", sums, size, dtype).bytes_sent +
-                            cost_of("all_gather", {num_terms}, size, dtype).bytes_sent);
+  all.max_bytes_sent = 2 * (compute_cost("all_reduce", sums, size, dtype).bytes_sent +
+                            compute_cost("all_gather", {num_terms}, size, dtype).bytes_sent);
   all.min_bytes_received = least_received(traffic, size, dtype);
   return {{"broadcast", 0}, {"all_to_all", 0}, {task, 0}, all};
 }

@@ -32,7 +32,7 @@ struct SmallTraining {
 CaseInputs training_inputs(const SmallTraining& training, const CasePlace& place) {
   CaseInputs inputs;
   inputs.seed = place.seed;
-  inputs.tensors = inputs_of(generated_images(training.num_train, training.num_test, place.seed));
+  inputs.tensors = make_inputs(generated_images(training.num_train, training.num_test, place.seed));
   inputs.numbers = {{"batch_size", static_cast<double>(training.batch_size)},
                     {"learning_rate", training.learning_rate}};
   return inputs;
@@ -61,7 +61,7 @@ struct BlockValues {
 };
 
 /// Of models.h.
-std::vector<BlockValues> blocks_of(const std::string& model) {
+std::vector<BlockValues> list_blocks(const std::string& model) {
   if (model == "pair-norm") return {{400, 84, 120, 2}};
   constexpr std::int64_t places = 64, width = 48, channels = 24;
   if (model == "resnet") {
@@ -83,7 +83,7 @@ std::vector<CostBound> training_bounds(const SmallTraining& training, const Case
   Traffic traffic;
   std::int64_t hidden = 0, least_values = 0;
   const std::int64_t images = kNumTrainingEpochs * training.num_train, tests = kNumTrainingEpochs * training.num_test;
-  for (const BlockValues& block : blocks_of(training.model)) {
+  for (const BlockValues& block : list_blocks(training.model)) {
     traffic.all_reduces.insert(traffic.all_reduces.end(), {(images + tests) * (block.out + block.statistics),
                                                            images * (block.in + block.statistics)});
     hidden += (2 * images + tests) * block.hidden;
@@ -148,13 +148,13 @@ Case training_case(const SmallTraining& training) {
     const CaseInputs inputs = training_inputs(training, {0, size, seed});
     const TrainingOptions options = tensor_training_options(training.model, inputs);
     const auto single = single_process(options);
-    return run_training(options, dataset_of(inputs), *single, nullptr, {});
+    return run_training(options, make_dataset(inputs), *single, nullptr, {});
   });
   result.expected = [=](const CasePlace& place) {
     TrainingRecord record = *alone.at(place);
     for (TensorMap& tensors : record.parameters)
-      tensors = shard_of(model_named(training.model), tensors, place.rank, place.size);
-    return tensors_of(record);
+      tensors = take_shard(model_named(training.model), tensors, place.rank, place.size);
+    return list_tensors(record);
   };
   return result;
 }

@@ -33,7 +33,7 @@ struct StaleStage {
 constexpr StaleStage kStaleStages[] = {{4, 1, 3}, {3, 1, 2}, {1, 1, 0}, {3, 1, 3}, {1, 1, 3}, {4, 4, 1}, {1, 4, 1}};
 constexpr std::int64_t kNumStaleStages = sizeof(kStaleStages) / sizeof(kStaleStages[0]);
 
-std::int64_t version_of(const StaleStage& stage, std::int64_t micro_batch) {
+std::int64_t find_version(const StaleStage& stage, std::int64_t micro_batch) {
   return std::max<std::int64_t>(0, micro_batch / stage.per_update - stage.staleness);
 }
 
@@ -41,8 +41,8 @@ std::int64_t version_of(const StaleStage& stage, std::int64_t micro_batch) {
 /// that are in use, and from the one asked for last to the newest, as any of these may be asked for next.
 std::int64_t num_kept(const StaleStage& stage, std::int64_t latest, std::int64_t num_done, std::int64_t newest) {
   std::set<std::int64_t> kept;
-  for (std::int64_t i = num_done; i <= latest; ++i) kept.insert(version_of(stage, i));
-  for (std::int64_t version = version_of(stage, latest); version <= newest; ++version) kept.insert(version);
+  for (std::int64_t i = num_done; i <= latest; ++i) kept.insert(find_version(stage, i));
+  for (std::int64_t version = find_version(stage, latest); version <= newest; ++version) kept.insert(version);
   return static_cast<std::int64_t>(kept.size());
 }
 
@@ -71,7 +71,7 @@ CaseInputs versions_inputs() {
   const at::Tensor stages = at::zeros({kNumStaleStages, 2}, at::kLong);
   for (std::int64_t i = 0; i < kNumStaleStages; ++i) {
     const StaleStage& stage = kStaleStages[i];
-    for (std::int64_t j = 0; j < kNumMicroBatches; ++j) versions[i][j] = version_of(stage, j);
+    for (std::int64_t j = 0; j < kNumMicroBatches; ++j) versions[i][j] = find_version(stage, j);
     stages[i][0] = stage.num_in_flight;
     stages[i][1] = stage.per_update;
   }

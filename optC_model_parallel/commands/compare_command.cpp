@@ -35,7 +35,7 @@ struct ComparedRun {
 
 void put_curves(const std::string& prefix, TrainingRecord record, TensorMap& tensors) {
   record.parameters.clear();
-  for (const auto& [name, tensor] : tensors_of(record)) tensors[prefix + name] = tensor;
+  for (const auto& [name, tensor] : list_tensors(record)) tensors[prefix + name] = tensor;
 }
 
 TrainingRecord take_curves(const std::string& prefix, const TensorMap& tensors) {
@@ -43,7 +43,7 @@ TrainingRecord take_curves(const std::string& prefix, const TensorMap& tensors) 
   for (const auto& [name, tensor] : tensors) {
     if (name.compare(0, prefix.size(), prefix) == 0) own[name.substr(prefix.size())] = tensor;
   }
-  return record_of(own);
+  return make_record(own);
 }
 
 /// After each epoch: the squares of this rank's distance and of its reference, [epochs, 2].

@@ -22,7 +22,7 @@ struct Column {
   const Numbers& numbers;
 };
 
-std::string table_of(const std::string& what_is_counted, const std::vector<Column>& columns) {
+std::string render_table(const std::string& what_is_counted, const std::vector<Column>& columns) {
   std::string text = what_is_counted;
   std::size_t num_rows = 0;
   for (const Column& column : columns) {
@@ -70,7 +70,7 @@ struct Place {
 };
 
 /// All points, or an evenly spaced selection of many, offset from those of the earlier runs.
-plot::Series points_of(const Curve& curve, const Place& run) {
+plot::Series make_points(const Curve& curve, const Place& run) {
   plot::Series series;
   series.line = false;
   const std::size_t apart = (curve.values.size() + kMostPoints - 1) / kMostPoints;
@@ -81,7 +81,7 @@ plot::Series points_of(const Curve& curve, const Place& run) {
   return series;
 }
 
-plot::Series line_of(const Curve& curve) {
+plot::Series make_line(const Curve& curve) {
   plot::Series series;
   series.points = curve.values.size() == 1;  // one point makes no line
   series.x = curve.steps;
@@ -90,15 +90,16 @@ plot::Series line_of(const Curve& curve) {
 }
 
 /// One series per run. A reference is grey; where there are several, it has the paler colour of the run it precedes.
-std::vector<plot::Series> series_of(const std::vector<NamedRecord>& runs, Curve (*curve_of)(const TrainingRecord&)) {
+std::vector<plot::Series> make_series(const std::vector<NamedRecord>& runs,
+                                      Curve (*choose_curve)(const TrainingRecord&)) {
   const auto num_references = static_cast<std::size_t>(
       std::count_if(runs.begin(), runs.end(), [](const NamedRecord& run) { return run.reference; }));
   Place place{0, runs.size() - num_references};
   std::vector<plot::Series> all;
   for (const NamedRecord& run : runs) {
     const plot::Colour colour = plot::colour(static_cast<int>(place.index));
-    const Curve curve = curve_of(run.record);
-    all.push_back(run.reference ? line_of(curve) : points_of(curve, place));
+    const Curve curve = choose_curve(run.record);
+    all.push_back(run.reference ? make_line(curve) : make_points(curve, place));
     all.back().name = run.name;
     all.back().colour = !run.reference ? colour : num_references == 1 ? plot::kGrey : plot::tint(colour, 0.5);
     if (!run.reference) ++place.index;
@@ -133,7 +134,7 @@ plot::Chart loss_chart(const std::vector<NamedRecord>& runs) {
   chart.title = "Training loss of every step";
   chart.x = {"step"};
   chart.y = {"mean cross-entropy of the batch"};
-  chart.series = series_of(runs, loss_curve);
+  chart.series = make_series(runs, loss_curve);
   return chart;
 }
 
@@ -142,7 +143,7 @@ plot::Chart accuracy_chart(const std::vector<NamedRecord>& runs) {
   chart.title = "Test accuracy after every epoch";
   chart.x = {"step"};
   chart.y = {"test images classified right, %"};
-  chart.series = series_of(runs, accuracy_curve);
+  chart.series = make_series(runs, accuracy_curve);
   put_side_by_side(chart);
   return chart;
 }
@@ -159,8 +160,8 @@ std::vector<std::string> write_curves(const std::vector<NamedRecord>& runs, cons
     of_epochs.push_back({run.name + " test loss", run.record.test_losses});
     of_epochs.push_back({run.name + " accuracy", run.record.accuracies});
   }
-  write_file_atomically(written.emplace_back(start + "steps.csv"), table_of("step", of_steps));
-  write_file_atomically(written.emplace_back(start + "epochs.csv"), table_of("epoch", of_epochs));
+  write_file_atomically(written.emplace_back(start + "steps.csv"), render_table("step", of_steps));
+  write_file_atomically(written.emplace_back(start + "epochs.csv"), render_table("epoch", of_epochs));
   const std::string missing = plot::missing_program();
   if (!missing.empty()) {
     fmt::print(stderr, "optC_model_parallel: no pictures of the curves in {}: {}\n", folder, missing);

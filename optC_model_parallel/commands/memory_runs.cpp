@@ -49,7 +49,7 @@ std::uint64_t data_limit() {
 
 constexpr std::int64_t kNumImages = 64;
 
-std::int64_t bytes_of(const TensorMap& tensors) {
+std::int64_t view_bytes(const TensorMap& tensors) {
   std::int64_t bytes = 0;
   for (const auto& named : tensors) bytes += static_cast<std::int64_t>(named.second.nbytes());
   return bytes;
@@ -75,7 +75,7 @@ TensorMap measure_batch(const MemoryRun& run, Communicator& comm) {
   TrainingOptions training = run.training;
   training.optimizer.momentum = 0;  // its buffers would be made in the first step
   const std::unique_ptr<Strategy> strategy = pipeline_parallel(training, run.pipeline, comm);
-  const std::int64_t gradient_bytes = bytes_of(strategy->parameters());
+  const std::int64_t gradient_bytes = view_bytes(strategy->parameters());
   const PeakMemory memory(at::kCPU);
   std::optional<MemoryCap> cap;
   if (run.cap_bytes > 0) cap.emplace(run.cap_bytes);

@@ -90,8 +90,8 @@ void draw(const Lab& lab, const cli::CommonOptions& common, const log::RunReport
 }
 
 /// `usual`: what it trains with default options.
-LabProgram program_of(const std::string& name, Lab& lab, const std::vector<CheckedTraining>& usual,
-                      const std::vector<Section>& sections) {
+LabProgram make_program(const std::string& name, Lab& lab, const std::vector<CheckedTraining>& usual,
+                        const std::vector<Section>& sections) {
   LabProgram program;
   program.name = name;
   program.prepare = [&lab, usual](const cli::CommonOptions& common, int num_ranks, int rank) {
@@ -118,7 +118,7 @@ void one_training(cli::App& app, const std::string& name, const CheckedTraining&
                   const std::function<void(cli::App&, LabOptions&)>& more_options) {
   auto& lab = app.own(Lab());
   lab.has_model_option = true;
-  auto& program = app.own(program_of("optC_model_parallel " + name, lab, {usual}, {}));
+  auto& program = app.own(make_program("optC_model_parallel " + name, lab, {usual}, {}));
   program.add_options = [&lab, more_options](cli::App& options) {
     add_training_options(options, lab.options);
     add_model_option(options, lab.options);
@@ -140,7 +140,7 @@ void tensor_command(cli::App& app) {
 
 int lab_program(int argc, char** argv) {
   Lab lab;
-  LabProgram program = program_of("optC_model_parallel", lab, {default_pipeline(), default_tensor()}, sections());
+  LabProgram program = make_program("optC_model_parallel", lab, {default_pipeline(), default_tensor()}, sections());
   program.description =
       "Your own model parallelism: all checks, then a pipeline and a tensor-parallel training, each compared with the "
       "same training in one process.";

@@ -153,7 +153,7 @@ TensorMap expected_share(const TrainingRun& run, const TensorMap& own, const Ten
   for (const LayerSpec& layer : model_named(run.training.model).layers) {
     for (const ParameterSpec& spec : layer.parameters) {
       if (run.parallelism == Parallelism::kTensor) {
-        share[spec.name] = shard_of(spec, reference.at(spec.name), rank, num_ranks);
+        share[spec.name] = take_shard(spec, reference.at(spec.name), rank, num_ranks);
       } else if (own.count(spec.name) != 0) {
         share[spec.name] = reference.at(spec.name);
       }
@@ -216,11 +216,11 @@ TrainingRecord train_reference(const TrainingRun& run, const Dataset& data, int 
 std::vector<TrainingRecord> train_references(const std::vector<TrainingRun>& runs, const Dataset& data,
                                              Communicator& comm) {
   std::vector<std::string> keys;  // of distinct references
-  std::vector<std::size_t> reference_of;
+  std::vector<std::size_t> compute_reference;
   std::vector<TrainingRun> distinct;
   for (const TrainingRun& run : runs) {
     const auto found = std::find(keys.begin(), keys.end(), reference_key(run));
-    reference_of.push_back(static_cast<std::size_t>(found - keys.begin()));
+    compute_reference.push_back(static_cast<std::size_t>(found - keys.begin()));
     if (found != keys.end()) continue;
     keys.push_back(reference_key(run));
     distinct.push_back(run);
@@ -235,7 +235,7 @@ std::vector<TrainingRecord> train_references(const std::vector<TrainingRun>& run
   for (std::size_t i = 0; i < distinct.size(); ++i)
     share_record(references[i], distinct[i], data, owner(i), comm.collectives());
   std::vector<TrainingRecord> of_runs;
-  for (const std::size_t reference : reference_of) of_runs.push_back(references[reference]);
+  for (const std::size_t reference : compute_reference) of_runs.push_back(references[reference]);
   return of_runs;
 }
 

@@ -23,7 +23,7 @@ constexpr const char* kOfMetadata = "checksum";
 constexpr std::string_view kOfTensor = "checksum.";
 
 std::string checksum_text(std::string_view bytes) {
-  return fmt::format("{:016x}", checksum_of(bytes));
+  return fmt::format("{:016x}", compute_checksum(bytes));
 }
 
 /// Of its bytes, dtype and shape. A single different byte is always detected: each step of the checksum is a bijection.
@@ -154,7 +154,7 @@ void require_finite(const TensorMap& state, const std::string& where, const std:
 Checkpoints::Checkpoints(CheckpointOptions options, int rank, int num_ranks, Agree agree)
     : options_(std::move(options)), rank_(rank), num_ranks_(num_ranks), agree_(std::move(agree)) {}
 
-std::vector<std::int64_t> Checkpoints::steps_of(int rank) const {
+std::vector<std::int64_t> Checkpoints::list_steps(int rank) const {
   std::vector<std::int64_t> steps;
   for (const std::string& name : names_in(options_.folder)) {
     const std::int64_t step = number_in(name, kStep);
@@ -182,9 +182,9 @@ void Checkpoints::require_same_training(const std::string& path, const Safetenso
 
 /// If there are more ranks than before, the new ones have no file: they check the first rank's.
 void Checkpoints::require_same_number_of_ranks() const {
-  const std::vector<std::int64_t> steps = steps_of(0);
+  const std::vector<std::int64_t> steps = list_steps(0);
   if (steps.empty() || rank_ == 0) return;
-  const std::string path = path_of(step_file(steps.back(), 0));
+  const std::string path = make_path(step_file(steps.back(), 0));
   CheckedTensors first;
   try {
     first = load_checked(path);
@@ -195,13 +195,13 @@ void Checkpoints::require_same_number_of_ranks() const {
 }
 
 Checkpoint Checkpoints::load(std::int64_t step) {
-  const std::string path = path_of(step_file(step, rank_));
+  const std::string path = make_path(step_file(step, rank_));
   CheckedTensors file = load_checked(path);
   require_same_training(path, file.metadata);
-  Checkpoint checkpoint{step, part_named(file.tensors, kState), record_of(part_named(file.tensors, kRecord))};
+  Checkpoint checkpoint{step, part_named(file.tensors, kState), make_record(part_named(file.tensors, kRecord))};
   epochs_ = split_at_spaces(file.metadata[kEpochs]);
   for (std::size_t i = 0; i < epochs_.size(); ++i) {
-    const std::string of_epoch = path_of(epoch_file(i + 1, rank_));
+    const std::string of_epoch = make_path(epoch_file(i + 1, rank_));
     CheckedTensors epoch = load_checked(of_epoch);
     if (epoch.metadata["checksum"] != epochs_[i])
       throw DamagedFile(fmt::format("'{}' belongs to another training than '{}'", of_epoch, path));
@@ -217,9 +217,9 @@ void Checkpoints::note_beginning(std::int64_t step) {
     return;
   }
   const bool has_folder = std::filesystem::is_directory(options_.folder);
-  const std::string found = !has_folder           ? "there is no folder"
-                            : steps_of(0).empty() ? "there is no checkpoint in"
-                                                  : "no step is there on all ranks in";
+  const std::string found = !has_folder             ? "there is no folder"
+                            : list_steps(0).empty() ? "there is no checkpoint in"
+                                                    : "no step is there on all ranks in";
   notes_.push_back(
       fmt::format("--resume: NOTHING TO GO ON FROM: {} '{}'; the training starts at step 0; hint: "
                   "--checkpoint-dir",
@@ -232,7 +232,7 @@ std::optional<Checkpoint> Checkpoints::newest() {
   if (!options_.resume) return std::nullopt;
   require_same_number_of_ranks();
   Found own;
-  for (const std::int64_t step : steps_of(rank_)) {
+  for (const std::int64_t step : list_steps(rank_)) {
     try {
       load(step);
       own.steps.push_back(step);
@@ -252,7 +252,7 @@ std::optional<Checkpoint> Checkpoints::newest() {
   epochs_.clear();
   if (step < 0) return std::nullopt;
   Checkpoint checkpoint = load(step);
-  require_finite(checkpoint.state, "checkpoint '" + path_of(step_file(step, rank_)) + "'",
+  require_finite(checkpoint.state, "checkpoint '" + make_path(step_file(step, rank_)) + "'",
                  "the training had diverged before; a lower --lr, and no --resume");
   return checkpoint;
 }
@@ -266,15 +266,15 @@ void Checkpoints::write(const Checkpoint& checkpoint) {
   make_folder("--checkpoint-dir", options_.folder);
   const std::vector<TensorMap>& epochs = checkpoint.record.parameters;
   for (std::size_t i = epochs_.size(); i < epochs.size(); ++i)
-    epochs_.push_back(save_checked(path_of(epoch_file(i + 1, rank_)), epochs[i], identity()));
+    epochs_.push_back(save_checked(make_path(epoch_file(i + 1, rank_)), epochs[i], identity()));
   TrainingRecord record = checkpoint.record;
   record.parameters.clear();
   TensorMap tensors;
   for (const auto& [name, tensor] : checkpoint.state) tensors[fmt::format("{}{}", kState, name)] = tensor;
-  for (const auto& [name, tensor] : tensors_of(record)) tensors[fmt::format("{}{}", kRecord, name)] = tensor;
+  for (const auto& [name, tensor] : list_tensors(record)) tensors[fmt::format("{}{}", kRecord, name)] = tensor;
   SafetensorsMetadata metadata = identity();
   metadata[kEpochs] = fmt::format("{}", fmt::join(epochs_, " "));
-  save_checked(path_of(step_file(checkpoint.step, rank_)), tensors, metadata);
+  save_checked(make_path(step_file(checkpoint.step, rank_)), tensors, metadata);
   tidy(checkpoint.step);
 }
 
@@ -283,7 +283,7 @@ void Checkpoints::write(const Checkpoint& checkpoint) {
 void Checkpoints::tidy(std::int64_t newest) const {
   std::vector<std::string> kept = {step_file(newest, rank_)};
   std::int64_t before = -1;
-  for (const std::int64_t step : steps_of(rank_)) {
+  for (const std::int64_t step : list_steps(rank_)) {
     if (step < newest) before = std::max(before, step);
   }
   kept.push_back(step_file(before, rank_));

@@ -92,8 +92,8 @@ class Checkpoints {
   void write(const Checkpoint& checkpoint);
 
  private:
-  std::string path_of(const std::string& name) const { return options_.folder + "/" + name; }
-  std::vector<std::int64_t> steps_of(int rank) const;
+  std::string make_path(const std::string& name) const { return options_.folder + "/" + name; }
+  std::vector<std::int64_t> list_steps(int rank) const;
   SafetensorsMetadata identity() const;
   void require_same_training(const std::string& path, const SafetensorsMetadata& metadata) const;
   void require_same_number_of_ranks() const;

@@ -18,7 +18,7 @@ namespace lab::optc {
 namespace {
 
 /// A different seed for every name.
-std::uint64_t seed_of(const std::string& name, std::uint64_t seed) {
+std::uint64_t derive_seed(const std::string& name, std::uint64_t seed) {
   for (const char letter : name) seed = splitmix64(seed ^ static_cast<unsigned char>(letter));
   return splitmix64(seed);
 }
@@ -29,7 +29,7 @@ at::Tensor draw_parameter(const ParameterSpec& spec, std::uint64_t seed) {
   at::Tensor tensor = at::zeros(spec.shape, at::kDouble);
   if (spec.fill == Fill::kOnes) tensor.fill_(1);
   if (spec.fill == Fill::kUniform || spec.fill == Fill::kHe) {
-    init_linear_uniform(tensor, spec.fan_in, make_generator(derived_seed(seed, seed_of(spec.name, seed))));
+    init_linear_uniform(tensor, spec.fan_in, make_generator(derived_seed(seed, derive_seed(spec.name, seed))));
     if (spec.fill == Fill::kHe) tensor.mul_(std::sqrt(6.0));
   }
   return tensor;

@@ -42,7 +42,7 @@ at::Tensor normalized(const Images& images, const at::Tensor& indices, const at:
   return images.pixels.index_select(0, indices).to(options.device()).to(options).div_(255).sub_(0.5).div_(0.5);
 }
 
-at::Tensor labels_of(const Images& images, const at::Tensor& indices) {
+at::Tensor take_labels(const Images& images, const at::Tensor& indices) {
   return images.labels.index_select(0, indices);
 }
 
@@ -84,7 +84,7 @@ std::vector<std::string> bin_files(const std::string& folder) {
 }
 
 template <typename Wanted>
-std::vector<std::string> paths_of(const std::string& folder, const std::vector<std::string>& names, Wanted wanted) {
+std::vector<std::string> list_paths(const std::string& folder, const std::vector<std::string>& names, Wanted wanted) {
   std::vector<std::string> paths;
   for (const std::string& name : names) {
     if (wanted(name)) paths.push_back((std::filesystem::path(folder) / name).string());
@@ -146,13 +146,13 @@ Images read_one(const std::string& path) {
 CifarFiles find_cifar_files(const std::string& folder) {
   const std::vector<std::string> names = bin_files(folder);
   CifarFiles files;
-  files.train = paths_of(folder, names, is_train_batch);
+  files.train = list_paths(folder, names, is_train_batch);
   if (files.train.empty())
-    files.train = paths_of(folder, names, [](const std::string& name) { return has_part(name, "train"); });
-  files.test = paths_of(folder, names, [](const std::string& name) { return name == "test_batch.bin"; });
+    files.train = list_paths(folder, names, [](const std::string& name) { return has_part(name, "train"); });
+  files.test = list_paths(folder, names, [](const std::string& name) { return name == "test_batch.bin"; });
   if (files.test.empty()) {
     // No image is used for both: "latest_train.bin" is for training.
-    files.test = paths_of(folder, names, [](const std::string& name) {
+    files.test = list_paths(folder, names, [](const std::string& name) {
       return has_part(name, "test") && !has_part(name, "train") && name.rfind(kTrainBatch, 0) != 0;
     });
   }

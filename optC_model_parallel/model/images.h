@@ -54,7 +54,7 @@ std::int64_t num_batches(std::int64_t num_images, std::int64_t batch_size);
 at::Tensor normalized(const Images& images, const at::Tensor& indices, const at::TensorOptions& options);
 
 /// [B] int64
-at::Tensor labels_of(const Images& images, const at::Tensor& indices);
+at::Tensor take_labels(const Images& images, const at::Tensor& indices);
 
 /// The files of a folder with CIFAR-10's binary version: for training data_batch_*.bin, or else *train*.bin; for
 /// testing test_batch.bin, or else *test*.bin; in the order of their names.

@@ -12,7 +12,7 @@ namespace {
 
 /// The tensors that `make` returns for each parameter, as new leaves.
 template <class Make>
-Parameters made_of(const ModelSpec& model, const Make& make) {
+Parameters make_parameters(const ModelSpec& model, const Make& make) {
   Parameters made;
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     Tensors tensors;
@@ -39,19 +39,19 @@ void for_each_tensor(const ModelSpec& model, const Parameters& parameters, const
 
 }  // namespace
 
-ModelSpec part_of(const ModelSpec& model, const Slice& layers) {
+ModelSpec take_part(const ModelSpec& model, const Slice& layers) {
   const auto begin = model.layers.begin();
   return {model.name, {begin + layers.begin, begin + layers.end()}};
 }
 
 Parameters first_parameters(const ModelSpec& model, std::uint64_t seed, const at::TensorOptions& options) {
-  return made_of(model, [&](const ParameterSpec& spec, std::size_t, std::size_t) {
+  return make_parameters(model, [&](const ParameterSpec& spec, std::size_t, std::size_t) {
     return draw_parameter(spec, seed).to(options);  //
   });
 }
 
 Parameters zero_parameters(const ModelSpec& model, const at::TensorOptions& options) {
-  return made_of(model, [&](const ParameterSpec& spec, std::size_t, std::size_t) {
+  return make_parameters(model, [&](const ParameterSpec& spec, std::size_t, std::size_t) {
     return at::zeros(spec.shape, options);  //
   });
 }
@@ -109,13 +109,13 @@ at::Tensor run_layers(const ModelSpec& model, const Parameters& parameters, cons
   return out;
 }
 
-Parameters shard_of(const ModelSpec& model, const Parameters& whole, int rank, int num_ranks) {
-  return made_of(model, [&](const ParameterSpec& spec, std::size_t layer, std::size_t place) {
-    return shard_of(spec, whole.layers.at(layer).at(place), rank, num_ranks);
+Parameters take_shard(const ModelSpec& model, const Parameters& whole, int rank, int num_ranks) {
+  return make_parameters(model, [&](const ParameterSpec& spec, std::size_t layer, std::size_t place) {
+    return take_shard(spec, whole.layers.at(layer).at(place), rank, num_ranks);
   });
 }
 
-at::Tensor shard_of(const ParameterSpec& spec, const at::Tensor& whole, int rank, int num_ranks) {
+at::Tensor take_shard(const ParameterSpec& spec, const at::Tensor& whole, int rank, int num_ranks) {
   if (spec.split_dim < 0) return whole.detach().clone();
   const std::int64_t units = whole.size(spec.split_dim) / spec.split_unit;
   if (units % num_ranks != 0)
@@ -128,12 +128,12 @@ at::Tensor shard_of(const ParameterSpec& spec, const at::Tensor& whole, int rank
       .clone(at::MemoryFormat::Contiguous);
 }
 
-TensorMap shard_of(const ModelSpec& model, const TensorMap& whole, int rank, int num_ranks) {
+TensorMap take_shard(const ModelSpec& model, const TensorMap& whole, int rank, int num_ranks) {
   TensorMap shards;
   for (const LayerSpec& layer : model.layers) {
     for (const ParameterSpec& spec : layer.parameters) {
       const auto found = whole.find(spec.name);
-      if (found != whole.end()) shards[spec.name] = shard_of(spec, found->second, rank, num_ranks);
+      if (found != whole.end()) shards[spec.name] = take_shard(spec, found->second, rank, num_ranks);
     }
   }
   return shards;

@@ -20,7 +20,7 @@ using States = std::decay_t<decltype(std::declval<torch::optim::Optimizer&>().st
 
 /// LibTorch's key for a tensor's state: its address, in older versions as text.
 template <class Key = States::key_type>
-Key key_of(const at::Tensor& tensor) {
+Key make_key(const at::Tensor& tensor) {
   if constexpr (std::is_same_v<Key, std::string>) {
     std::ostringstream text;
     text << tensor.unsafeGetTensorImpl();
@@ -83,7 +83,7 @@ TensorMap Optimizer::state() const {
   const States& states = std::as_const(*state_->optimizer).state();
   for (std::size_t i = 0; i < state_->tensors.size(); ++i) {
     const std::string& name = state_->names[i];
-    const auto found = states.find(key_of(state_->tensors[i]));
+    const auto found = states.find(make_key(state_->tensors[i]));
     if (found == states.end()) continue;
     if (state_->is_adam) {
       const auto& adam = static_cast<const torch::optim::AdamParamState&>(*found->second);
@@ -116,13 +116,13 @@ void Optimizer::load_state(const TensorMap& state) {
       adam->step(step.item<std::int64_t>());
       adam->exp_avg(exp_avg);
       adam->exp_avg_sq(exp_avg_sq);
-      states[key_of(tensor)] = std::move(adam);
+      states[make_key(tensor)] = std::move(adam);
     } else {
       const at::Tensor momentum = taken(rest, "momentum." + name, tensor);
       if (!momentum.defined()) continue;
       auto sgd = std::make_unique<torch::optim::SGDParamState>();
       sgd->momentum_buffer(momentum);
-      states[key_of(tensor)] = std::move(sgd);
+      states[make_key(tensor)] = std::move(sgd);
     }
   }
   if (!rest.empty())

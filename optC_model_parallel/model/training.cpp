@@ -67,7 +67,7 @@ at::Tensor WholeModel::logits(const Images& images, const OnBatch& on_batch) {
 at::Tensor WholeModel::mean_loss(const Parameters& parameters, const Images& images, const at::Tensor& indices) const {
   const at::Tensor x = normalized(images, indices, tensors_);
   return at::cross_entropy_loss(run_layers(learner_.model(), parameters, x, Mode::kTraining),
-                                labels_of(images, indices).to(x.device()));
+                                take_labels(images, indices).to(x.device()));
 }
 
 namespace {

@@ -18,7 +18,7 @@ namespace {
   throw UsageError(fmt::format("expected the record of a training, got '{}', which does not belong in one", name));
 }
 
-std::vector<double> doubles_of(const std::string& name, const at::Tensor& tensor) {
+std::vector<double> read_doubles(const std::string& name, const at::Tensor& tensor) {
   if (tensor.scalar_type() != at::kDouble || tensor.dim() != 1) refuse_record(name);
   return doubles_in(tensor);
 }
@@ -42,7 +42,7 @@ EpochName epoch_name(const std::string& text) {
 
 }  // namespace
 
-TensorMap tensors_of(const TrainingRecord& record) {
+TensorMap list_tensors(const TrainingRecord& record) {
   TensorMap all;
   all["losses"] = at::tensor(record.losses, at::kDouble);
   all["test_losses"] = at::tensor(record.test_losses, at::kDouble);
@@ -54,7 +54,7 @@ TensorMap tensors_of(const TrainingRecord& record) {
   return all;
 }
 
-TrainingRecord record_of(const TensorMap& tensors) {
+TrainingRecord make_record(const TensorMap& tensors) {
   TrainingRecord record;
   for (const char* needed : {"losses", "test_losses", "accuracies"}) {
     if (tensors.count(needed) == 0)
@@ -63,11 +63,11 @@ TrainingRecord record_of(const TensorMap& tensors) {
   std::map<std::size_t, TensorMap> epochs;
   for (const auto& [name, tensor] : tensors) {
     if (name == "losses") {
-      record.losses = doubles_of(name, tensor);
+      record.losses = read_doubles(name, tensor);
     } else if (name == "test_losses") {
-      record.test_losses = doubles_of(name, tensor);
+      record.test_losses = read_doubles(name, tensor);
     } else if (name == "accuracies") {
-      record.accuracies = doubles_of(name, tensor);
+      record.accuracies = read_doubles(name, tensor);
     } else if (name == "predictions") {
       record.predictions = tensor;
     } else {
@@ -83,14 +83,14 @@ TrainingRecord record_of(const TensorMap& tensors) {
 }
 
 void save_record(const std::string& path, const TrainingRecord& record) {
-  save_safetensors(path, tensors_of(record));
+  save_safetensors(path, list_tensors(record));
 }
 
 TrainingRecord load_record(const std::string& path) {
   TensorMap tensors = load_safetensors(path);
   for (auto& [name, tensor] : tensors) tensor = tensor.clone();  // the file may be replaced while the record lives
   try {
-    return record_of(tensors);
+    return make_record(tensors);
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("'{}': {}", path, error.what()));
   }

@@ -30,8 +30,8 @@ inline std::vector<double> doubles_in(const at::Tensor& tensor) {
 /// "losses", "test_losses", "accuracies" [n] float64, "predictions", "epoch1.conv1.weight" ...; and back.
 /// Aliasing  parameters and predictions share storage
 /// Errors    UsageError: tensors that are not a record
-TensorMap tensors_of(const TrainingRecord& record);
-TrainingRecord record_of(const TensorMap& tensors);
+TensorMap list_tensors(const TrainingRecord& record);
+TrainingRecord make_record(const TensorMap& tensors);
 
 /// The same as one safetensors file.
 /// Errors    UsageError: the file cannot be written or read; load: the file is not a record

@@ -29,7 +29,7 @@ Tensors some(const Tensors& tensors, std::size_t begin, std::size_t end) {
 }
 
 /// [B, 3, 32, 32] -> [B, S, 48]: the pixels of each patch.
-at::Tensor patches_of(const at::Tensor& x) {
+at::Tensor split_patches(const at::Tensor& x) {
   return x.reshape({x.size(0), kImageChannels, kPlacesPerSide, kPatch, kPlacesPerSide, kPatch})
       .permute({0, 2, 4, 1, 3, 5})
       .reshape({x.size(0), kPlaces, kPatchValues});
@@ -41,7 +41,7 @@ LayerSpec patches_layer() {
   layer.out_shape = {kPlaces, kWidth};
   layer.multiply_adds *= static_cast<double>(kPlaces);
   layer.forward = [](const at::Tensor& x, const Tensors& tensors, Mode) {
-    return at::linear(patches_of(x), tensors[0], tensors[1]) + tensors[2];
+    return at::linear(split_patches(x), tensors[0], tensors[1]) + tensors[2];
   };
   return layer;
 }

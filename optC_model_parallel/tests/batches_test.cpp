@@ -114,7 +114,7 @@ TEST_CASE("a batch has the dtype asked for, and its images stay as they are") {
 
 TEST_CASE("labels go with their images") {
   const Images images = few_images(25);
-  CHECK(at::equal(labels_of(images, at::tensor({13, 2, 24}, at::kLong)), at::tensor({3, 2, 4}, at::kLong)));
+  CHECK(at::equal(take_labels(images, at::tensor({13, 2, 24}, at::kLong)), at::tensor({3, 2, 4}, at::kLong)));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/api/errors.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 
@@ -24,7 +24,7 @@ std::string record(int label, int first_pixel) {
   return bytes;
 }
 
-std::vector<std::string> names_of(const std::vector<std::string>& paths) {
+std::vector<std::string> list_names(const std::vector<std::string>& paths) {
   std::vector<std::string> names;
   for (const std::string& path : paths) names.push_back(std::filesystem::path(path).filename().string());
   return names;
@@ -34,7 +34,7 @@ std::vector<std::string> names_of(const std::vector<std::string>& paths) {
 std::string message_about(const std::string& bytes) {
   const testing::TemporaryFolder folder;
   testing::write_bytes(folder.file("train.bin"), bytes);
-  return testing::message_of([&] { read_cifar({folder.file("train.bin")}); });
+  return testing::get_message([&] { read_cifar({folder.file("train.bin")}); });
 }
 
 CifarFiles find_among(const std::vector<std::string>& names) {
@@ -70,21 +70,21 @@ TEST_CASE("a single image outlives its file") {
 
 TEST_CASE("CIFAR-10's own names, in order") {
   const CifarFiles files = find_among({"data_batch_2.bin", "test_batch.bin", "data_batch_1.bin", "readme.html"});
-  CHECK(names_of(files.train) == Names{"data_batch_1.bin", "data_batch_2.bin"});
-  CHECK(names_of(files.test) == Names{"test_batch.bin"});
+  CHECK(list_names(files.train) == Names{"data_batch_1.bin", "data_batch_2.bin"});
+  CHECK(list_names(files.test) == Names{"test_batch.bin"});
 }
 
 TEST_CASE("a browser's second download, or an old copy, counts no image twice") {
   const CifarFiles files = find_among({"data_batch_1.bin", "data_batch_1 (1).bin", "data_batch_1_old.bin",
                                        "data_batch_.bin", "data_batch_10.bin", "test_batch.bin", "test_batch (1).bin"});
-  CHECK(names_of(files.train) == Names{"data_batch_1.bin", "data_batch_10.bin"});
-  CHECK(names_of(files.test) == Names{"test_batch.bin"});
+  CHECK(list_names(files.train) == Names{"data_batch_1.bin", "data_batch_10.bin"});
+  CHECK(list_names(files.test) == Names{"test_batch.bin"});
 }
 
 TEST_CASE("the Python version, and the folder above, are told which folder is wanted") {
   const testing::TemporaryFolder folder;
   testing::write_bytes(folder.file("data_batch_1"), "pickle");
-  const auto message = [&] { return testing::message_of([&] { find_cifar_files(folder.file("")); }); };
+  const auto message = [&] { return testing::get_message([&] { find_cifar_files(folder.file("")); }); };
   CHECK(
       testing::contains(message(), "hint: these are the files of the Python version; download cifar-10-binary.tar.gz"));
   std::filesystem::create_directory(folder.file("cifar-10-batches-bin"));
@@ -93,30 +93,30 @@ TEST_CASE("the Python version, and the folder above, are told which folder is wa
 
 TEST_CASE("other names with train and test in them") {
   const CifarFiles files = find_among({"my_test_b.bin", "my_train.bin", "my_test_a.bin", "train.txt", "batches.bin"});
-  CHECK(names_of(files.train) == Names{"my_train.bin"});
-  CHECK(names_of(files.test) == Names{"my_test_a.bin", "my_test_b.bin"});
+  CHECK(list_names(files.train) == Names{"my_train.bin"});
+  CHECK(list_names(files.test) == Names{"my_test_a.bin", "my_test_b.bin"});
 }
 
 TEST_CASE("CIFAR-10's own names come before others") {
   const CifarFiles files = find_among({"data_batch_1.bin", "test_batch.bin", "train.bin", "test.bin"});
-  CHECK(names_of(files.train) == Names{"data_batch_1.bin"});
-  CHECK(names_of(files.test) == Names{"test_batch.bin"});
+  CHECK(list_names(files.train) == Names{"data_batch_1.bin"});
+  CHECK(list_names(files.test) == Names{"test_batch.bin"});
 }
 
 TEST_CASE("no file is for training and for testing") {
   const CifarFiles files = find_among({"latest_train.bin", "test.bin"});
-  CHECK(names_of(files.train) == Names{"latest_train.bin"});
-  CHECK(names_of(files.test) == Names{"test.bin"});
-  CHECK(testing::contains(testing::message_of([] { find_among({"latest_train.bin"}); }), "got none for testing"));
+  CHECK(list_names(files.train) == Names{"latest_train.bin"});
+  CHECK(list_names(files.test) == Names{"test.bin"});
+  CHECK(testing::contains(testing::get_message([] { find_among({"latest_train.bin"}); }), "got none for testing"));
 }
 
 TEST_CASE("a folder that is not there, is a file, or lacks one kind of file") {
   const testing::TemporaryFolder folder;
-  CHECK(testing::contains(testing::message_of([&] { find_cifar_files(folder.file("absent")); }), "absent': expected"));
+  CHECK(testing::contains(testing::get_message([&] { find_cifar_files(folder.file("absent")); }), "absent': expected"));
   testing::write_bytes(folder.file("train.bin"), record(0, 0));
-  CHECK(testing::contains(testing::message_of([&] { find_cifar_files(folder.file("train.bin")); }), "train.bin'"));
-  CHECK(testing::contains(testing::message_of([&] { load_cifar(folder.file("")); }), "got none for testing"));
-  CHECK(testing::contains(testing::message_of([] { find_among({"test_batch.bin"}); }), "got none for training"));
+  CHECK(testing::contains(testing::get_message([&] { find_cifar_files(folder.file("train.bin")); }), "train.bin'"));
+  CHECK(testing::contains(testing::get_message([&] { load_cifar(folder.file("")); }), "got none for testing"));
+  CHECK(testing::contains(testing::get_message([] { find_among({"test_batch.bin"}); }), "got none for training"));
   CHECK_THROWS_AS(find_cifar_files(folder.file("absent")), UsageError);
 }
 

@@ -15,7 +15,8 @@ namespace {
 
 using Paths = std::vector<std::string>;
 
-TrainingRecord record_of(std::vector<double> losses, std::vector<double> test_losses, std::vector<double> accuracies) {
+TrainingRecord make_record(std::vector<double> losses, std::vector<double> test_losses,
+                           std::vector<double> accuracies) {
   TrainingRecord record;
   record.losses = std::move(losses);
   record.test_losses = std::move(test_losses);
@@ -31,8 +32,8 @@ bool shows(const std::string& svg, const std::string& text) {
 TEST_CASE("every run has a column, and every digit that it needs") {
   const testing::TemporaryFolder folder;
   const double third = 1.0 / 3.0, not_a_number = std::numeric_limits<double>::quiet_NaN();
-  const NamedRecord one{"one process", record_of({2.5, third, 1e-10}, {2, 1.5}, {0.25, 0.5}), true};
-  const NamedRecord two{"gpipe", record_of({2.5, not_a_number}, {2}, {0.125}), false};
+  const NamedRecord one{"one process", make_record({2.5, third, 1e-10}, {2, 1.5}, {0.25, 0.5}), true};
+  const NamedRecord two{"gpipe", make_record({2.5, not_a_number}, {2}, {0.125}), false};
   write_curves({one, two}, folder.file(""), "x");
   CHECK(testing::read_bytes(folder.file("x_steps.csv")) ==
         "step,one process,gpipe\n1,2.5,2.5\n2,0.33333333333333331,nan\n3,1e-10,\n");
@@ -43,7 +44,7 @@ TEST_CASE("every run has a column, and every digit that it needs") {
 
 TEST_CASE("the paths are those of the files, pictures among them") {
   const testing::TemporaryFolder folder;
-  const TrainingRecord record = record_of({3, 2, 1}, {2, 1}, {0.1, 0.9});
+  const TrainingRecord record = make_record({3, 2, 1}, {2, 1}, {0.1, 0.9});
   const Paths paths = write_curves({{"one process", record, true}, {"1f1b", record, false}}, folder.file(""), "optC_a");
   Paths expected = {folder.file("/optC_a_steps.csv"), folder.file("/optC_a_epochs.csv")};
   if (plot::missing_program().empty()) {
@@ -70,7 +71,7 @@ TEST_CASE("what has no point has a table and no picture") {
 
 TEST_CASE("one epoch, or one run, is enough for a picture") {
   const testing::TemporaryFolder folder;
-  const Paths paths = write_curves({{"one process", record_of({1}, {1}, {0.5}), true}}, folder.file(""), "x");
+  const Paths paths = write_curves({{"one process", make_record({1}, {1}, {0.5}), true}}, folder.file(""), "x");
   CHECK(paths.size() == (plot::missing_program().empty() ? 6 : 2));
 }
 

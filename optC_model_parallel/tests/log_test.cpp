@@ -60,11 +60,11 @@ std::string right_log(int num_ranks, int parts) {
 }
 
 log::LogExpectation expected_log(int num_ranks) {
-  return expectation_of(program_steps(sections(), {default_pipeline(), default_tensor()}, {}), num_ranks);
+  return make_expectation(program_steps(sections(), {default_pipeline(), default_tensor()}, {}), num_ranks);
 }
 
 log::LogExpectation expected_training_log(const CheckedTraining& training, int num_ranks) {
-  return expectation_of(program_steps({}, {training}, {}), num_ranks);
+  return make_expectation(program_steps({}, {training}, {}), num_ranks);
 }
 
 TEST_CASE("the expectations accept right logs, at every world size") {

@@ -1,7 +1,7 @@
 #include <string>
 
 #include "common/api/errors.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/commands/memory_runs.h"
 
@@ -19,7 +19,7 @@ TEST_CASE("a cap that is too small gives one message, a large enough one none") 
   run.pipeline.num_micro_batches = 500;
   run.micro_batch_size = 16;  // 360 MB on the first rank, more than may lie free in this process's heap
   run.cap_bytes = 4'000'000;
-  const std::string message = testing::message_of([&] { peak_activation_bytes(run); });
+  const std::string message = testing::get_message([&] { peak_activation_bytes(run); });
   CAPTURE(message);
   CHECK(testing::contains(message, "--cap 4: 500 micro-batches with gpipe need more than that many MB"));
   CHECK(testing::contains(message, "hint: --schedule 1f1b"));

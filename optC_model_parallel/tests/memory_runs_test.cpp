@@ -11,7 +11,7 @@
 namespace lab::optc {
 namespace {
 
-MemoryRun run_of(const std::string& schedule, std::int64_t num_micro_batches, bool recompute = false) {
+MemoryRun make_run(const std::string& schedule, std::int64_t num_micro_batches, bool recompute = false) {
   MemoryRun run;
   run.kind = launch::WorldKind::kThreads;
   run.training.dtype = at::kFloat;
@@ -22,8 +22,8 @@ MemoryRun run_of(const std::string& schedule, std::int64_t num_micro_batches, bo
 }
 
 TEST_CASE("with 1f1b a stage holds as much of 50 micro-batches as of 500, within 5 %") {
-  const std::vector<std::int64_t> few = peak_activation_bytes(run_of("1f1b", 50));
-  const std::vector<std::int64_t> many = peak_activation_bytes(run_of("1f1b", 500));
+  const std::vector<std::int64_t> few = peak_activation_bytes(make_run("1f1b", 50));
+  const std::vector<std::int64_t> many = peak_activation_bytes(make_run("1f1b", 500));
   REQUIRE(few.size() == 4);
   for (std::size_t rank = 0; rank < few.size(); ++rank) {
     INFO("rank " << rank << ": " << few[rank] << " and " << many[rank] << " bytes");
@@ -33,14 +33,14 @@ TEST_CASE("with 1f1b a stage holds as much of 50 micro-batches as of 500, within
 }
 
 TEST_CASE("with gpipe the first stage holds ten times as much of ten times the micro-batches") {
-  const std::int64_t few = peak_activation_bytes(run_of("gpipe", 50)).front();
-  const std::int64_t many = peak_activation_bytes(run_of("gpipe", 500)).front();
+  const std::int64_t few = peak_activation_bytes(make_run("gpipe", 50)).front();
+  const std::int64_t many = peak_activation_bytes(make_run("gpipe", 500)).front();
   CHECK(many > 9 * few);
 }
 
 TEST_CASE("with recompute, gpipe holds the inputs of its stages and little more") {
-  const std::vector<std::int64_t> whole = peak_activation_bytes(run_of("gpipe", 200));
-  const std::vector<std::int64_t> recomputed = peak_activation_bytes(run_of("gpipe", 200, true));
+  const std::vector<std::int64_t> whole = peak_activation_bytes(make_run("gpipe", 200));
+  const std::vector<std::int64_t> recomputed = peak_activation_bytes(make_run("gpipe", 200, true));
   CHECK(20 * recomputed[0] < whole[0]);  // its inputs are images, which can be made again, too
   const std::int64_t inputs = 200 * 6 * 14 * 14 * 4;
   CHECK(recomputed[1] > inputs);
@@ -49,7 +49,7 @@ TEST_CASE("with recompute, gpipe holds the inputs of its stages and little more"
 
 TEST_CASE("the forecast for gpipe comes true") {
   for (const bool recompute : {false, true}) {
-    const MemoryRun run = run_of("gpipe", 300, recompute);
+    const MemoryRun run = make_run("gpipe", 300, recompute);
     const std::vector<std::int64_t> expected = forecast_activation_bytes(run), got = peak_activation_bytes(run);
     for (std::size_t rank = 0; rank < got.size(); ++rank) {
       INFO("rank " << rank << ": forecast " << expected[rank] << ", got " << got[rank] << " bytes");

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "common/launch/one_rank.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
@@ -21,7 +21,7 @@ namespace lab::optc {
 namespace {
 
 using lab::testing::contains;
-using lab::testing::message_of;
+using lab::testing::get_message;
 
 TrainingOptions short_training() {
   TrainingOptions training;
@@ -39,7 +39,7 @@ TEST_CASE("a run's name says what is trained and how") {
     CAPTURE(name);
     CHECK(run_named(name, {}, {}).name == name);
   }
-  CHECK(contains(message_of([] { run_named("pipdream", {}, {}); }), "got 'pipdream'"));
+  CHECK(contains(get_message([] { run_named("pipdream", {}, {}); }), "got 'pipdream'"));
 }
 
 TEST_CASE("the user's optimizer options apply to every model, also to vit") {
@@ -178,7 +178,7 @@ TEST_CASE("where one rank's only checkpoint is damaged, all ranks refuse alike, 
     if (comm.rank() == 2) std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);
     comm.collectives().barrier();
     Checkpoints after = checkpoints(comm);
-    const std::string message = message_of([&] { after.newest(); });
+    const std::string message = get_message([&] { after.newest(); });
     const std::string begin =
         "--resume: no step is left that all ranks have intact: rank 2: checkpoint of step 20: '" + file;
     return TensorMap{
@@ -201,7 +201,7 @@ TEST_CASE("parameters are compared as one vector, by its norm") {
   CHECK_FALSE(compare_parameters(with_a(1e-9), expected, 1e-10).close);
   CHECK_FALSE(compare_parameters(with_a(std::numeric_limits<double>::quiet_NaN()), expected, 1e-10).close);
   CHECK(compare_parameters(with_a(1e-6), expected).relative_norm == doctest::Approx(4.33e-7).epsilon(0.01));
-  CHECK(contains(message_of([&] { compare_parameters({{"a", expected.at("a")}}, expected); }), "b"));
+  CHECK(contains(get_message([&] { compare_parameters({{"a", expected.at("a")}}, expected); }), "b"));
 }
 
 TEST_CASE("losses are compared step by step, and a missing one is a mismatch") {

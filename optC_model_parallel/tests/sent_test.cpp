@@ -45,7 +45,7 @@ CaseInputs some_inputs(const ModelSpec& model) {
 }
 
 std::string refused(const std::function<void()>& draw) {
-  return testing::message_of<UsageError>(draw);
+  return testing::get_message<UsageError>(draw);
 }
 
 TEST_CASE("a judged rank starts from the weights and takes the images in the order that it was sent") {
@@ -64,8 +64,8 @@ TEST_CASE("a judged rank cannot draw another rank's weights, or anything from an
   const SentTensors sent(inputs);
   CHECK(contains(refused([&] { first_parameters(model, kTaskSeed, at::kDouble); }),
                  "asked for 'weight.fc1.weight' [120, 400]"));
-  CHECK_NOTHROW(first_parameters(part_of(model, {0, 2}), kTaskSeed, at::kDouble));
-  CHECK(contains(refused([&] { first_parameters(part_of(model, {0, 2}), 42, at::kDouble); }), "another seed"));
+  CHECK_NOTHROW(first_parameters(take_part(model, {0, 2}), kTaskSeed, at::kDouble));
+  CHECK(contains(refused([&] { first_parameters(take_part(model, {0, 2}), 42, at::kDouble); }), "another seed"));
   CHECK(contains(refused([] { epoch_order(kNumImages, 42, 0); }), "another seed"));
   CHECK(contains(refused([] { epoch_order(kNumImages + 1, kTaskSeed, 0); }), "this rank was sent [10]"));
 }

@@ -20,10 +20,10 @@ namespace lab::vae {
 namespace {
 
 ParallelAutoEncoder make_model(const CaseInputs& inputs, Communicator& comm) {
-  CheckpointWeights source(weights_of(inputs), "the serial module's parameters",
+  CheckpointWeights source(read_weights(inputs), "the serial module's parameters",
                            inputs.tensor("input.latent").scalar_type());
   LeafWeights on_device(source, inputs.device);
-  ParallelAutoEncoder model(Weights(on_device), config_of(inputs), comm);
+  ParallelAutoEncoder model(Weights(on_device), make_config(inputs), comm);
   source.finish();
   return model;
 }
@@ -108,24 +108,24 @@ TensorMap attention_call(Communicator& comm, const CaseInputs& inputs) {
 }
 
 template <class Module>
-ShardFunction forward_of(Module module) {
+ShardFunction make_forward(Module module) {
   return [module = std::move(module)](WidthShard x) { return module.forward(std::move(x)); };
 }
 
 ShardFunction make_module(const Weights& weights, const CaseInputs& inputs, Communicator& comm) {
-  switch (module_kind_of(inputs)) {
-    case ModuleKind::kConv2d: return forward_of(ParallelConv2d(weights, conv_options_of(inputs), comm));
+  switch (find_module_kind(inputs)) {
+    case ModuleKind::kConv2d: return make_forward(ParallelConv2d(weights, make_conv_options(inputs), comm));
     case ModuleKind::kGroupNorm:
-      return forward_of(ParallelGroupNorm(weights, inputs.integer("channels"), comm, inputs.integer("groups")));
-    case ModuleKind::kUpsample: return forward_of(ParallelUpsample(weights, inputs.integer("channels"), comm));
+      return make_forward(ParallelGroupNorm(weights, inputs.integer("channels"), comm, inputs.integer("groups")));
+    case ModuleKind::kUpsample: return make_forward(ParallelUpsample(weights, inputs.integer("channels"), comm));
     case ModuleKind::kAttnBlock:
-      return forward_of(ParallelAttnBlock(weights, inputs.integer("channels"), inputs.integer("heads"), comm));
+      return make_forward(ParallelAttnBlock(weights, inputs.integer("channels"), inputs.integer("heads"), comm));
     case ModuleKind::kResnetBlock:
-      return forward_of(
+      return make_forward(
           ParallelResnetBlock(weights, inputs.integer("in_channels"), inputs.integer("out_channels"), comm));
     case ModuleKind::kDecoder: break;
   }
-  return forward_of(ParallelDecoder(weights, config_of(inputs), comm));
+  return make_forward(ParallelDecoder(weights, make_config(inputs), comm));
 }
 
 constexpr std::int64_t kMiB = 1 << 20;

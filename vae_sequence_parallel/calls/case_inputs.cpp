@@ -11,16 +11,16 @@ double as_number(std::int64_t integer) {
 
 }  // namespace
 
-ModuleKind module_kind_of(const CaseInputs& inputs) {
+ModuleKind find_module_kind(const CaseInputs& inputs) {
   return static_cast<ModuleKind>(inputs.integer("module"));
 }
 
-Conv2dOptions conv_options_of(const CaseInputs& inputs) {
+Conv2dOptions make_conv_options(const CaseInputs& inputs) {
   return {inputs.integer("in_channels"), inputs.integer("out_channels"), inputs.integer("kernel"),
           inputs.integer("stride"), inputs.integer("padding")};
 }
 
-std::map<std::string, double> numbers_of(const AutoEncoderConfig& config) {
+std::map<std::string, double> read_numbers(const AutoEncoderConfig& config) {
   std::map<std::string, double> numbers = {
       {"channels", as_number(config.channels)},      {"num_res_blocks", as_number(config.num_res_blocks)},
       {"z_channels", as_number(config.z_channels)},  {"scale_factor", config.scale_factor},
@@ -31,7 +31,7 @@ std::map<std::string, double> numbers_of(const AutoEncoderConfig& config) {
   return numbers;
 }
 
-AutoEncoderConfig config_of(const CaseInputs& inputs) {
+AutoEncoderConfig make_config(const CaseInputs& inputs) {
   AutoEncoderConfig config;
   config.channels = inputs.integer("channels");
   config.num_res_blocks = inputs.integer("num_res_blocks");
@@ -45,7 +45,7 @@ AutoEncoderConfig config_of(const CaseInputs& inputs) {
   return config;
 }
 
-TensorMap weights_of(const CaseInputs& inputs) {
+TensorMap read_weights(const CaseInputs& inputs) {
   const std::string prefix = "weight.";
   TensorMap weights;
   for (const auto& [name, tensor] : inputs.tensors) {

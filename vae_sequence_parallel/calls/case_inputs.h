@@ -14,16 +14,16 @@ namespace lab::vae {
 
 /// The number "module".
 enum class ModuleKind { kConv2d, kGroupNorm, kUpsample, kAttnBlock, kResnetBlock, kDecoder };
-ModuleKind module_kind_of(const CaseInputs& inputs);
+ModuleKind find_module_kind(const CaseInputs& inputs);
 
-Conv2dOptions conv_options_of(const CaseInputs& inputs);
+Conv2dOptions make_conv_options(const CaseInputs& inputs);
 
 /// A config as numbers, and the inverse.
-std::map<std::string, double> numbers_of(const AutoEncoderConfig& config);
-AutoEncoderConfig config_of(const CaseInputs& inputs);
+std::map<std::string, double> read_numbers(const AutoEncoderConfig& config);
+AutoEncoderConfig make_config(const CaseInputs& inputs);
 
 /// The "weight." tensors of a case, by parameter name.
-TensorMap weights_of(const CaseInputs& inputs);
+TensorMap read_weights(const CaseInputs& inputs);
 
 /// A tensor of integers, such as "input.widths".
 std::vector<std::int64_t> integers(const CaseInputs& inputs, const std::string& name);

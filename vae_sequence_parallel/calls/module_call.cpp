@@ -11,7 +11,7 @@
 namespace lab::vae {
 namespace {
 
-TensorMap outcome_of(const WidthShard& out) {
+TensorMap make_outcome(const WidthShard& out) {
   return {{"out", out.columns.detach()}, {"widths", at::tensor(out.widths, at::kLong)}};
 }
 
@@ -41,14 +41,14 @@ void call_with_wider(const ShardFunction& module, const WidthShard& x) {
 
 TensorMap forward(const ShardFunction& module, WidthShard x) {
   const c10::NoGradGuard no_grad;
-  return outcome_of(module(std::move(x)));
+  return make_outcome(module(std::move(x)));
 }
 
 TensorMap backward(const ShardFunction& module, WidthShard x, const at::Tensor& grad_out, const LeafWeights& leaves,
                    Communicator& comm) {
   const at::Tensor leaf = x.columns.requires_grad_();
   const WidthShard out = module(std::move(x));
-  TensorMap results = outcome_of(out);
+  TensorMap results = make_outcome(out);
   // A clone: what keeps the output's own memory after the call is a leak, not a result.
   results["out"] = results["out"].clone();
   // Another shape, or a missing graph, shows in the results.
@@ -62,7 +62,7 @@ TensorMap backward(const ShardFunction& module, WidthShard x, const at::Tensor& 
 }  // namespace
 
 bool keeps_its_input(const CaseInputs& inputs) {
-  return module_kind_of(inputs) == ModuleKind::kGroupNorm;
+  return find_module_kind(inputs) == ModuleKind::kGroupNorm;
 }
 
 TaskCall module_call(const ModuleMaker& make) {
@@ -71,7 +71,7 @@ TaskCall module_call(const ModuleMaker& make) {
     // Cloned, as a module may overwrite its input; with channels last in memory, also where the inputs were sent.
     const auto picture = [&](const char* name) { return inputs.tensor(name).clone(at::MemoryFormat::ChannelsLast); };
     WidthShard x = {picture("input.x"), integers(inputs, "input.widths")};
-    CheckpointWeights source(weights_of(inputs), "the serial module's parameters", x.columns.scalar_type());
+    CheckpointWeights source(read_weights(inputs), "the serial module's parameters", x.columns.scalar_type());
     LeafWeights leaves(source, inputs.device);
     const ShardFunction module = [&] {
       const UnchargedScope parameters;  // which every rank has whole

@@ -50,7 +50,7 @@ void add_to_scores(TensorMap& whole, const at::Tensor& level) {
 }
 
 /// Whole "q", "k", "v", "grad_out". All grow along the positions, so that the last ranks have the largest scores.
-TensorMap whole_of(const AttentionCase& test_case, const CasePlace& place) {
+TensorMap make_whole(const AttentionCase& test_case, const CasePlace& place) {
   TensorMap whole;
   std::uint64_t seed = place.seed;
   for (const char* name : {"q", "k", "v", "grad_out"}) {
@@ -59,7 +59,7 @@ TensorMap whole_of(const AttentionCase& test_case, const CasePlace& place) {
     const bool is_key = name == std::string("k"), is_query = name == std::string("q");
     if (test_case.scores == Scores::kLarge && (is_key || is_query)) setup.mean = 20;
     if (test_case.scores == Scores::kLarge && is_key) setup.deviation = 0.1;
-    whole[name] = picture_of(setup, place.size, seed++).transpose(2, 3).contiguous();
+    whole[name] = make_picture(setup, place.size, seed++).transpose(2, 3).contiguous();
   }
   if (test_case.scores == Scores::kAlternating) {
     const std::vector<std::int64_t> lengths = test_case.lengths(place.size);
@@ -70,10 +70,10 @@ TensorMap whole_of(const AttentionCase& test_case, const CasePlace& place) {
   return whole;
 }
 
-CaseInputs inputs_of(const AttentionCase& test_case, const CasePlace& place) {
+CaseInputs make_inputs(const AttentionCase& test_case, const CasePlace& place) {
   const std::vector<std::int64_t> lengths = test_case.lengths(place.size);
   CaseInputs inputs;
-  for (const auto& [name, tensor] : whole_of(test_case, place)) {
+  for (const auto& [name, tensor] : make_whole(test_case, place)) {
     if (name != "grad_out" || test_case.with_gradient)
       inputs.tensors["input." + name] = own_part(tensor, 2, lengths, place.rank).contiguous();
   }
@@ -84,9 +84,9 @@ CaseInputs inputs_of(const AttentionCase& test_case, const CasePlace& place) {
   return inputs;
 }
 
-TensorMap expected_of(const AttentionCase& test_case, const CasePlace& place) {
+TensorMap compute_expected(const AttentionCase& test_case, const CasePlace& place) {
   const auto own = [&](const at::Tensor& all) { return own_part(all, 2, test_case.lengths(place.size), place.rank); };
-  TensorMap results, whole = whole_of(test_case, place);
+  TensorMap results, whole = make_whole(test_case, place);
   for (const std::string name : {"q", "k", "v"}) results[name] = own(whole[name]);  // as they were
   for (auto& [name, tensor] : whole) tensor = tensor.to(at::kDouble).requires_grad_(test_case.with_gradient);
   if (test_case.with_gradient) {
@@ -109,7 +109,7 @@ TensorMap expected_of(const AttentionCase& test_case, const CasePlace& place) {
 /// What the ring gives on a rank, from its own block on, if what was added before a larger maximum came is not corrected:
 /// the sum, or the output, or neither.
 at::Tensor not_rescaled(const AttentionCase& test_case, const CasePlace& place, bool rescale_sum, bool rescale_out) {
-  TensorMap whole = whole_of(test_case, place);
+  TensorMap whole = make_whole(test_case, place);
   for (auto& [name, tensor] : whole) tensor = tensor.to(at::kDouble);
   const auto of = [&](const char* name, int rank) {
     return own_part(whole[name], 2, test_case.lengths(place.size), rank);
@@ -153,7 +153,7 @@ std::vector<KnownMistake> ulysses_mistakes(const AttentionCase& test_case) {
                         "the heads come back in another order: with H heads on P ranks, rank r has heads r * H / P to "
                         "(r + 1) * H / P - 1, on the way there and on the way back",
                         [test_case, by_rank](const CasePlace& place) {
-                          const at::Tensor out = expected_of(test_case, place).at("out");
+                          const at::Tensor out = compute_expected(test_case, place).at("out");
                           const std::int64_t size = place.size, each = out.size(1) / size;
                           const at::Tensor parts = out.view(
                               {out.size(0), by_rank ? size : each, by_rank ? each : size, out.size(2), out.size(3)});
@@ -173,14 +173,14 @@ PictureCost picture_in(const AttentionCase& test_case, const CasePlace& place) {
   return picture;
 }
 
-PictureCost cost_of(const AttentionCase& test_case, PictureCost picture, int num_ranks) {
+PictureCost compute_cost(const AttentionCase& test_case, PictureCost picture, int num_ranks) {
   const std::int64_t heads = test_case.num_heads(num_ranks);
   return test_case.by == By::kRing ? with_ring(std::move(picture), heads, test_case.head_channels)
                                    : with_ulysses(std::move(picture), heads, test_case.head_channels);
 }
 
 PictureCost attention_cost(const AttentionCase& test_case, const CasePlace& place) {
-  return cost_of(test_case, picture_in(test_case, place), place.size);
+  return compute_cost(test_case, picture_in(test_case, place), place.size);
 }
 
 /// All ranks together do what one process does.
@@ -195,7 +195,7 @@ ShareBound attention_work(const AttentionCase& test_case, const CasePlace& place
 /// Compared with the same in one process, which holds all scores of all heads.
 ShareBound attention_memory(const AttentionCase& test_case, const CasePlace& place) {
   const PictureCost whole = in_one_process(picture_in(test_case, place));
-  return {cost_of(test_case, whole, place.size).least_held, attention_cost(test_case, place).most_held};
+  return {compute_cost(test_case, whole, place.size).least_held, attention_cost(test_case, place).most_held};
 }
 
 Case attention_case(const AttentionCase& test_case) {
@@ -205,13 +205,13 @@ Case attention_case(const AttentionCase& test_case) {
   result.tolerance = tolerance_of(test_case.dtype);
   // What is summed in float64 and rounded once has the same bits, but for a value near the middle between two.
   if (test_case.dtype == at::kFloat && !test_case.with_gradient) result.tolerance.relative_norm = 1e-8;
-  result.inputs = [test_case](const CasePlace& place) { return inputs_of(test_case, place); };
-  result.expected = [test_case](const CasePlace& place) { return expected_of(test_case, place); };
+  result.inputs = [test_case](const CasePlace& place) { return make_inputs(test_case, place); };
+  result.expected = [test_case](const CasePlace& place) { return compute_expected(test_case, place); };
   result.known_mistakes = test_case.by == By::kRing ? ring_mistakes(test_case) : ulysses_mistakes(test_case);
   result.work = [test_case](const CasePlace& place) { return attention_work(test_case, place); };
   if (test_case.costed) {
     result.bounds = [test_case](const CasePlace& place) {
-      return bounds_of(attention_cost(test_case, place), test_case.task);
+      return make_bounds(attention_cost(test_case, place), test_case.task);
     };
   }
   const bool both_passes_of_ulysses = test_case.by == By::kUlysses && test_case.with_gradient;

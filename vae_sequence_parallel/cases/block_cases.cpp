@@ -13,7 +13,7 @@ TimeBound time_of_one_rank(const ModuleCase& test_case, int size, std::uint64_t 
   const comm::ModelRates rates;
   TimeBound bound;
   for (int rank = 0; rank < size; ++rank) {
-    const PictureCost cost = cost_of(test_case, {rank, size, seed});
+    const PictureCost cost = compute_cost(test_case, {rank, size, seed});
     const std::int64_t bytes =
         cost.value_bytes * cost.batch * test_case.module.in_channels * cost.height * cost.total_width();
     const std::int64_t messages_ps =
@@ -32,7 +32,7 @@ Case block_at_full_size(const std::string& task, const std::string& name, const 
   picture.widths = spread(side);
   ModuleCase test_case = {task, name, module, picture};
   test_case.in_float64 = in_float64;
-  Case result = case_of(test_case);
+  Case result = make_case(test_case);
   result.time = [test_case](int size, std::uint64_t seed) { return time_of_one_rank(test_case, size, seed); };
   return result;
 }
@@ -49,13 +49,13 @@ ModuleCase small_block(const std::string& task, const std::string& name, const M
 Case traffic_case(const std::string& name, const ModuleUnderTest& module) {
   ModuleCase test_case = small_block("vae.decoder_gathers_nothing", name, module, spread(13));
   test_case.costed = true;
-  return case_of(test_case);
+  return make_case(test_case);
 }
 
 Case block_gradient_case(const std::string& name, const ModuleUnderTest& module, const Widths& widths) {
   ModuleCase test_case = small_block("vae.decoder_gradient", name, module, widths, at::kDouble);
   test_case.with_gradient = test_case.costed = true;
-  return case_of(test_case);
+  return make_case(test_case);
 }
 
 }  // namespace
@@ -65,8 +65,8 @@ std::vector<Case> upsample_cases() {
   return {block_at_full_size(task, "Upsample_64", upsample_under_test(64), 16, false),
           block_at_full_size(task, "Upsample_128", upsample_under_test(128), 16, false),
           block_at_full_size(task, "Upsample_256", upsample_under_test(256), 16, false),
-          after_wider(case_of(small_block(task, "UpsampleNarrow", upsample_under_test(5), narrow_widths))),
-          case_of(small_block(task, "UpsampleDouble", upsample_under_test(5), rising_widths, at::kDouble))};
+          after_wider(make_case(small_block(task, "UpsampleNarrow", upsample_under_test(5), narrow_widths))),
+          make_case(small_block(task, "UpsampleDouble", upsample_under_test(5), rising_widths, at::kDouble))};
 }
 
 std::vector<Case> attn_block_cases() {
@@ -75,16 +75,17 @@ std::vector<Case> attn_block_cases() {
       block_at_full_size(task, "AttnBlock_64", attn_block_under_test(64, 1), 32, true),
       block_at_full_size(task, "AttnBlock_128", attn_block_under_test(128, 1), 32, true),
       block_at_full_size(task, "AttnBlock_256", attn_block_under_test(256, 1), 32, true),
-      after_wider(case_of(small_block(task, "AttnBlockUneven", attn_block_under_test(64, 1), spread(13)))),
-      case_of(small_block(task, "AttnBlock8Heads", attn_block_under_test(64, 8), spread(13))),
-      case_of(small_block(task, "AttnBlock8HeadsDouble", attn_block_under_test(64, 8), rising_widths, at::kDouble))};
+      after_wider(make_case(small_block(task, "AttnBlockUneven", attn_block_under_test(64, 1), spread(13)))),
+      make_case(small_block(task, "AttnBlock8Heads", attn_block_under_test(64, 8), spread(13))),
+      make_case(small_block(task, "AttnBlock8HeadsDouble", attn_block_under_test(64, 8), rising_widths, at::kDouble))};
 }
 
 std::vector<Case> resnet_block_cases() {
   const std::string task = "vae.resnet_block";
-  return {after_wider(case_of(small_block(task, "ResnetBlock", resnet_block_under_test(32, 32), spread(13)))),
-          case_of(small_block(task, "ResnetBlockShortcut", resnet_block_under_test(32, 64), narrow_widths)),
-          case_of(small_block(task, "ResnetBlockDouble", resnet_block_under_test(64, 32), rising_widths, at::kDouble))};
+  return {
+      after_wider(make_case(small_block(task, "ResnetBlock", resnet_block_under_test(32, 32), spread(13)))),
+      make_case(small_block(task, "ResnetBlockShortcut", resnet_block_under_test(32, 64), narrow_widths)),
+      make_case(small_block(task, "ResnetBlockDouble", resnet_block_under_test(64, 32), rising_widths, at::kDouble))};
 }
 
 std::vector<Case> block_traffic_cases() {

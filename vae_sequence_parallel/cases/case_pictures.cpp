@@ -31,7 +31,7 @@ std::vector<std::int64_t> gapped_widths(int size) {
   return widths;
 }
 
-at::Tensor picture_of(const PictureSetup& setup, int size, std::uint64_t seed) {
+at::Tensor make_picture(const PictureSetup& setup, int size, std::uint64_t seed) {
   const std::vector<std::int64_t> widths = setup.widths(size);
   const std::int64_t width = std::accumulate(widths.begin(), widths.end(), std::int64_t{0});
   const at::Tensor slopes = at::arange(setup.channels, at::kDouble).remainder(3).add(1).view({-1, 1, 1});

@@ -33,7 +33,7 @@ struct PictureSetup {
 
 /// The whole picture for `size` ranks: noise on a ramp along the width, with different slopes per channel. So ranks
 /// differ in their means, and columns from their neighbours.
-at::Tensor picture_of(const PictureSetup& setup, int size, std::uint64_t seed);
+at::Tensor make_picture(const PictureSetup& setup, int size, std::uint64_t seed);
 
 /// This rank's part of a whole tensor along dimension `dim`.
 at::Tensor own_part(const at::Tensor& whole, std::int64_t dim, const std::vector<std::int64_t>& sizes, int rank);

@@ -83,7 +83,7 @@ void require_columns(const std::string& only, int num_ranks) {
 
 std::vector<Case> all_cases() {
   return with_costly(
-      cases_of(sections()),
+      list_cases(sections()),
       {"AttnBlock_64", "AttnBlock_128", "AttnBlock_256", "AutoEncoder", "AutoEncoderUnevenDouble", "Conv2d_128to256_k3",
        "Decoder8HeadsDouble", "DecoderGradient", "DecoderTraffic", "DecoderUneven", "GroupNormMoments",
        "DecoderUnevenDouble", "GroupNorm_8of512", "GroupNorm_16of256", "Upsample_256"});
@@ -102,7 +102,7 @@ std::vector<LabStep> test_steps(const StepBody& reconstruct) {
 }
 
 log::LogExpectation expected_log(int num_ranks) {
-  return expectation_of(program_steps({}, {}), num_ranks);
+  return make_expectation(program_steps({}, {}), num_ranks);
 }
 
 GradedLab graded_lab() {

@@ -20,7 +20,7 @@ Case conv_at_full_size(const std::string& name, const Conv2dOptions& options) {
   test_case.name = name;
   test_case.module = conv2d_under_test(options);
   test_case.in_float64 = false;
-  return case_of(test_case);
+  return make_case(test_case);
 }
 
 /// Odd numbers of channels, so that nothing fits by accident.
@@ -37,7 +37,7 @@ ModuleCase small_conv(const std::string& task, const std::string& name, const Wi
 }
 
 Case conv_case(const std::string& name, const Widths& widths, const Window& window, at::ScalarType dtype = at::kFloat) {
-  return case_of(small_conv(kConvTask, name, widths, window, dtype));
+  return make_case(small_conv(kConvTask, name, widths, window, dtype));
 }
 
 ModuleCase halo_case(const std::string& name, const Widths& widths, const Window& window) {
@@ -52,7 +52,7 @@ Case wide_halo_case() {
   test_case.module = conv2d_under_test({7, 5, 3, 1, 1});
   test_case.picture.batch = 3;
   test_case.picture.height = 32;
-  return case_of(test_case);
+  return make_case(test_case);
 }
 
 /// The time of a rank's convolution and of its border columns once more, for those who convolve all columns at once and
@@ -62,7 +62,7 @@ TimeBound time_of_hidden_halo(const ModuleCase& test_case, int size, std::uint64
   const comm::ModelRates rates;
   TimeBound bound;
   for (int rank = 0; rank < size; ++rank) {
-    const PictureCost cost = cost_of(test_case, {rank, size, seed});
+    const PictureCost cost = compute_cost(test_case, {rank, size, seed});
     const std::int64_t bias_flops = cost.values(test_case.module.in_channels);  // as many channels as come out
     const std::int64_t needed_ps = (cost.product_flops + bias_flops) * rates.ps_per_flop;
     const auto num_overheads = static_cast<std::int64_t>(2 * cost.messages.messages);
@@ -83,7 +83,7 @@ Case overlap_case() {
   test_case.picture.height = 6;
   test_case.picture.widths = spread_per_rank(40);
   test_case.costed = true;
-  Case result = case_of(test_case);
+  Case result = make_case(test_case);
   result.time = [test_case](int size, std::uint64_t seed) { return time_of_hidden_halo(test_case, size, seed); };
   return result;
 }
@@ -91,14 +91,14 @@ Case overlap_case() {
 Case of_batch(ModuleCase test_case, std::int64_t batch, std::int64_t height) {
   test_case.picture.batch = batch;
   test_case.picture.height = height;
-  return case_of(test_case);
+  return make_case(test_case);
 }
 
 Case conv_gradient_case(const std::string& name, const Widths& widths, const Window& window, at::ScalarType dtype) {
   ModuleCase test_case = small_conv("vae.conv2d_gradient", name, widths, window, dtype);
   test_case.picture.mean = 1;  // sums of values around 0 lose more digits than they have terms
   test_case.with_gradient = test_case.costed = true;
-  return case_of(test_case);
+  return make_case(test_case);
 }
 
 }  // namespace
@@ -121,9 +121,9 @@ std::vector<Case> conv_cases() {
           conv_case("Conv2dStride2Kernel5", narrow_widths, {5, 2, 2}),
           every_other_rank(conv_case("Conv2dSubgroups", spread(37), {3, 1, 1})),
           wide_halo_case(),
-          case_of(halo_case("Conv2dHaloKernel1", spread(37), {1, 1, 0})),
-          case_of(halo_case("Conv2dHaloKernel7", narrow_widths, {7, 1, 3})),
-          case_of(halo_case("Conv2dHaloStride2", rising_widths, {3, 2, 1})),
+          make_case(halo_case("Conv2dHaloKernel1", spread(37), {1, 1, 0})),
+          make_case(halo_case("Conv2dHaloKernel7", narrow_widths, {7, 1, 3})),
+          make_case(halo_case("Conv2dHaloStride2", rising_widths, {3, 2, 1})),
           overlap_case()};
 }
 

@@ -58,7 +58,7 @@ Case within_1e5(Case test_case) {
 
 Case decoder_case(const std::string& name, const PictureSetup& picture,
                   const AutoEncoderConfig& config = tiny_config()) {
-  const Case test_case = case_of({"vae.decoder", name, decoder_under_test(config), picture});
+  const Case test_case = make_case({"vae.decoder", name, decoder_under_test(config), picture});
   return picture.dtype == at::kFloat ? within_1e5(test_case) : test_case;
 }
 
@@ -71,9 +71,9 @@ CaseInputs autoencoder_inputs(const PictureSetup& setup, const CasePlace& place)
   SeededWeights weights(place.seed + 1, setup.dtype, 0.5);
   const AutoEncoder model(Weights(weights), config);
   CaseInputs inputs;
-  inputs.numbers = numbers_of(config);
-  inputs.tensors = {{"input.picture", picture_of(picture, place.size, place.seed)},
-                    {"input.latent", picture_of(setup, place.size, place.seed + 2)}};
+  inputs.numbers = read_numbers(config);
+  inputs.tensors = {{"input.picture", make_picture(picture, place.size, place.seed)},
+                    {"input.latent", make_picture(setup, place.size, place.seed + 2)}};
   for (const auto& [name, tensor] : weights.made()) inputs.tensors["weight." + name] = tensor;
   return inputs;
 }
@@ -102,13 +102,13 @@ PictureCost decoding(const PictureSetup& setup, int rank, int size) {
 std::vector<CostBound> decoding_bounds(const PictureSetup& setup, const CasePlace& place, const std::string& task) {
   const PictureCost cost = decoding(setup, place.rank, place.size);
   const std::int64_t column_bytes = cost.value_bytes * cost.batch * tiny_config().out_channels * cost.height;
-  const auto bytes_of = [&](std::int64_t width) { return static_cast<std::uint64_t>(width * column_bytes); };
-  const std::uint64_t most_sent = 2 * bytes_of(cost.total_width());
+  const auto view_bytes = [&](std::int64_t width) { return static_cast<std::uint64_t>(width * column_bytes); };
+  const std::uint64_t most_sent = 2 * view_bytes(cost.total_width());
   CostBound in_all;
   in_all.max_bytes_sent = most_sent;
-  in_all.min_bytes_received = bytes_of(cost.total_width() - cost.own_width());
+  in_all.min_bytes_received = view_bytes(cost.total_width() - cost.own_width());
   const auto once_more = [&](const LedgerEntry& spent, const std::string& operation, std::uint64_t max_calls) {
-    CostBound bound = bound_of(spent, operation);
+    CostBound bound = make_bound(spent, operation);
     bound.max_calls = max_calls;
     bound.max_bytes_sent += most_sent;
     in_all.max_bytes_sent += spent.bytes_sent;
@@ -136,7 +136,7 @@ Case autoencoder_case(const std::string& name, const PictureSetup& setup) {
   result.expected = [=](const CasePlace& place) {
     const c10::NoGradGuard no_grad;
     const CaseInputs inputs = autoencoder_inputs(setup, place);
-    CheckpointWeights weights(weights_of(inputs), name, at::kDouble);
+    CheckpointWeights weights(read_weights(inputs), name, at::kDouble);
     const AutoEncoder model(Weights(weights), tiny_config());
     const auto in_float64 = [&](const char* input) { return inputs.tensor(input).to(at::kDouble); };
     return TensorMap{{"latent", model.encode(in_float64("input.picture")).to(setup.dtype)},
@@ -179,7 +179,7 @@ std::vector<Case> decoder_traffic_cases() {
   ModuleCase eight_heads = {"vae.decoder_gathers_nothing", "Decoder8HeadsTraffic", decoder_under_test(tiny_config(8)),
                             latent_picture(narrow_widths)};
   one_head.costed = eight_heads.costed = true;
-  return {within_1e5(case_of(one_head)), within_1e5(case_of(eight_heads))};
+  return {within_1e5(make_case(one_head)), within_1e5(make_case(eight_heads))};
 }
 
 std::vector<Case> decoder_gradient_cases() {
@@ -190,7 +190,7 @@ std::vector<Case> decoder_gradient_cases() {
   picture.height = 2;
   ModuleCase test_case = {"vae.decoder_gradient", "DecoderGradient", decoder_under_test(config), picture};
   test_case.with_gradient = test_case.costed = true;
-  return {case_of(test_case)};
+  return {make_case(test_case)};
 }
 
 }  // namespace lab::vae

@@ -17,8 +17,8 @@ namespace {
 
 /// Serial and Costs are constructed from the same arguments.
 template <class Serial, class Costs, class... Arguments>
-ModuleUnderTest module_of(ModuleKind kind, std::int64_t in_channels, std::map<std::string, double> numbers,
-                          const Arguments&... arguments) {
+ModuleUnderTest make_module_under_test(ModuleKind kind, std::int64_t in_channels, std::map<std::string, double> numbers,
+                                       const Arguments&... arguments) {
   ModuleUnderTest module;
   module.in_channels = in_channels;
   module.numbers = std::move(numbers);
@@ -40,37 +40,39 @@ double number(std::int64_t whole) {
 }  // namespace
 
 ModuleUnderTest conv2d_under_test(const Conv2dOptions& options) {
-  return module_of<Conv2d, Conv2dCost>(ModuleKind::kConv2d, options.in_channels,
-                                       {{"in_channels", number(options.in_channels)},
-                                        {"out_channels", number(options.out_channels)},
-                                        {"kernel", number(options.kernel)},
-                                        {"stride", number(options.stride)},
-                                        {"padding", number(options.padding)}},
-                                       options);
+  return make_module_under_test<Conv2d, Conv2dCost>(ModuleKind::kConv2d, options.in_channels,
+                                                    {{"in_channels", number(options.in_channels)},
+                                                     {"out_channels", number(options.out_channels)},
+                                                     {"kernel", number(options.kernel)},
+                                                     {"stride", number(options.stride)},
+                                                     {"padding", number(options.padding)}},
+                                                    options);
 }
 
 ModuleUnderTest group_norm_under_test(std::int64_t channels, std::int64_t groups) {
-  return module_of<GroupNorm, GroupNormCost>(
+  return make_module_under_test<GroupNorm, GroupNormCost>(
       ModuleKind::kGroupNorm, channels, {{"channels", number(channels)}, {"groups", number(groups)}}, channels, groups);
 }
 
 ModuleUnderTest upsample_under_test(std::int64_t channels) {
-  return module_of<Upsample, UpsampleCost>(ModuleKind::kUpsample, channels, {{"channels", number(channels)}}, channels);
+  return make_module_under_test<Upsample, UpsampleCost>(ModuleKind::kUpsample, channels,
+                                                        {{"channels", number(channels)}}, channels);
 }
 
 ModuleUnderTest attn_block_under_test(std::int64_t channels, std::int64_t heads) {
-  return module_of<AttnBlock, AttnBlockCost>(
+  return make_module_under_test<AttnBlock, AttnBlockCost>(
       ModuleKind::kAttnBlock, channels, {{"channels", number(channels)}, {"heads", number(heads)}}, channels, heads);
 }
 
 ModuleUnderTest resnet_block_under_test(std::int64_t in_channels, std::int64_t out_channels) {
-  return module_of<ResnetBlock, ResnetBlockCost>(
+  return make_module_under_test<ResnetBlock, ResnetBlockCost>(
       ModuleKind::kResnetBlock, in_channels,
       {{"in_channels", number(in_channels)}, {"out_channels", number(out_channels)}}, in_channels, out_channels);
 }
 
 ModuleUnderTest decoder_under_test(const AutoEncoderConfig& config) {
-  return module_of<Decoder, DecoderCost>(ModuleKind::kDecoder, config.z_channels, numbers_of(config), config);
+  return make_module_under_test<Decoder, DecoderCost>(ModuleKind::kDecoder, config.z_channels, read_numbers(config),
+                                                      config);
 }
 
 namespace {
@@ -100,9 +102,9 @@ at::Tensor gradient_like(const at::Tensor& out, std::uint64_t seed) {
   return (1 + out + seeded_randn(out.sizes(), seed, out.scalar_type())).div_(num_positions);
 }
 
-Whole whole_of(const ModuleCase& test_case, int size, std::uint64_t seed) {
+Whole make_whole(const ModuleCase& test_case, int size, std::uint64_t seed) {
   Whole whole;
-  whole.x = picture_of(test_case.picture, size, seed);
+  whole.x = make_picture(test_case.picture, size, seed);
   SeededWeights weights(seed + 1, test_case.picture.dtype, 0.5);
   const auto module = test_case.module.serial(Weights(weights));
   whole.weights = weights.made();
@@ -113,7 +115,7 @@ Whole whole_of(const ModuleCase& test_case, int size, std::uint64_t seed) {
   return whole;
 }
 
-CaseInputs inputs_of(const ModuleCase& test_case, const Whole& whole, const CasePlace& place) {
+CaseInputs make_inputs(const ModuleCase& test_case, const Whole& whole, const CasePlace& place) {
   const std::vector<std::int64_t> widths = test_case.picture.widths(place.size);
   CaseInputs inputs;
   inputs.numbers = test_case.module.numbers;
@@ -121,7 +123,7 @@ CaseInputs inputs_of(const ModuleCase& test_case, const Whole& whole, const Case
   inputs.tensors["input.widths"] = at::tensor(widths, at::kLong);
   for (const auto& [name, tensor] : whole.weights) inputs.tensors["weight." + name] = tensor.clone();
   if (test_case.with_gradient)
-    inputs.tensors["input.grad_out"] = own_columns(whole.grad_out, cost_of(test_case, place).widths, place.rank);
+    inputs.tensors["input.grad_out"] = own_columns(whole.grad_out, compute_cost(test_case, place).widths, place.rank);
   return inputs;
 }
 
@@ -143,14 +145,15 @@ TensorMap serial_results(const ModuleCase& test_case, const Whole& whole) {
   return results;
 }
 
-TensorMap expected_of(const ModuleCase& test_case, const Whole& whole, TensorMap expected, const CasePlace& place) {
-  const std::vector<std::int64_t> widths = cost_of(test_case, place).widths;
+TensorMap compute_expected(const ModuleCase& test_case, const Whole& whole, TensorMap expected,
+                           const CasePlace& place) {
+  const std::vector<std::int64_t> widths = compute_cost(test_case, place).widths;
   for (auto& [name, tensor] : expected) tensor = tensor.to(test_case.picture.dtype);
   expected["out"] = own_columns(expected["out"], widths, place.rank);
   expected["widths"] = at::tensor(widths, at::kLong);
   if (test_case.with_gradient)
     expected["x.grad"] = own_columns(expected["x.grad"], test_case.picture.widths(place.size), place.rank);
-  const CaseInputs inputs = inputs_of(test_case, whole, place);
+  const CaseInputs inputs = make_inputs(test_case, whole, place);
   if (keeps_its_input(inputs)) expected["x"] = inputs.tensor("input.x");
   return expected;
 }
@@ -163,44 +166,44 @@ CostBound sums_of_gradients(const ModuleCase& test_case, int size) {
   LedgerEntry spent;
   for (const auto& [name, gradient] : leaves.gradients())
     spent += comm::nominal_cost("all_reduce", size, static_cast<std::int64_t>(gradient.nbytes()));
-  return bound_of(spent, "all_reduce");
+  return make_bound(spent, "all_reduce");
 }
 
 }  // namespace
 
-PictureCost cost_of(const ModuleCase& test_case, const CasePlace& place) {
+PictureCost compute_cost(const ModuleCase& test_case, const CasePlace& place) {
   return test_case.module.cost(picture_in(test_case, place));
 }
 
-Case case_of(ModuleCase test_case) {
+Case make_case(ModuleCase test_case) {
   test_case.picture.channels = test_case.module.in_channels;
   Case result;
   result.task = test_case.task;
   result.name = result.prefix = test_case.name;
   result.tolerance = tolerance_of(test_case.picture.dtype);
-  const OncePerWorld<Whole> whole([=](int size, std::uint64_t seed) { return whole_of(test_case, size, seed); });
+  const OncePerWorld<Whole> whole([=](int size, std::uint64_t seed) { return make_whole(test_case, size, seed); });
   const OncePerWorld<TensorMap> serial([=](int size, std::uint64_t seed) {
     return serial_results(test_case, *whole.at({0, size, seed}));
   });
-  result.inputs = [=](const CasePlace& place) { return inputs_of(test_case, *whole.at(place), place); };
+  result.inputs = [=](const CasePlace& place) { return make_inputs(test_case, *whole.at(place), place); };
   result.expected = [=](const CasePlace& place) {
-    return expected_of(test_case, *whole.at(place), *serial.at(place), place);
+    return compute_expected(test_case, *whole.at(place), *serial.at(place), place);
   };
   result.work = [test_case](const CasePlace& place) {
     const PictureCost whole = test_case.module.cost(in_one_process(picture_in(test_case, place)));
-    return ShareBound{least_work(whole), most_work(cost_of(test_case, place), test_case.flops_per_value)};
+    return ShareBound{least_work(whole), most_work(compute_cost(test_case, place), test_case.flops_per_value)};
   };
   if (!test_case.costed) return result;
   result.bounds = [test_case](const CasePlace& place) {
     std::vector<CostBound> of_call =
         test_case.costs_of_call ? test_case.costs_of_call(place) : std::vector<CostBound>();
     if (test_case.with_gradient) of_call.push_back(sums_of_gradients(test_case, place.size));
-    return bounds_of(cost_of(test_case, place), test_case.task, of_call);
+    return make_bounds(compute_cost(test_case, place), test_case.task, of_call);
   };
   if (test_case.with_gradient) return result;
   result.memory = [test_case](const CasePlace& place) {
     const PictureCost whole = test_case.module.cost(in_one_process(picture_in(test_case, place)));
-    return ShareBound{whole.least_held, cost_of(test_case, place).most_held};
+    return ShareBound{whole.least_held, compute_cost(test_case, place).most_held};
   };
   return result;
 }

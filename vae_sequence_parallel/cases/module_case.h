@@ -40,10 +40,10 @@ struct ModuleCase {
   CostBounds costs_of_call = {};      ///< what module_call() sends itself, but for sums of gradients
   bool in_float64 = true;             ///< false: compare in float32, if the module's own error is near the tolerance
 };
-Case case_of(ModuleCase test_case);
+Case make_case(ModuleCase test_case);
 
 /// The cost of the case's module on a rank.
-PictureCost cost_of(const ModuleCase& test_case, const CasePlace& place);
+PictureCost compute_cost(const ModuleCase& test_case, const CasePlace& place);
 
 /// The same by a module that had a wider picture before: "after_wider" is 1.
 Case after_wider(const Case& test_case);

@@ -76,7 +76,7 @@ ModuleCase norm_case(const std::string& name, const ModuleUnderTest& module, con
 
 /// The handout's 32x32.
 Case norm_at_full_size(const std::string& name, std::int64_t groups, std::int64_t channels) {
-  return with_norm_suspects(case_of(norm_case(name, group_norm_under_test(channels, groups), PictureSetup())));
+  return with_norm_suspects(make_case(norm_case(name, group_norm_under_test(channels, groups), PictureSetup())));
 }
 
 PictureSetup small_picture(const Widths& widths, at::ScalarType dtype = at::kFloat) {
@@ -99,7 +99,7 @@ Case large_mean(const std::string& name, double ratio, bool with_gradient = fals
   ModuleCase test_case = small_norm(name, picture);
   if (with_gradient) test_case.task = "vae.group_norm_gradient";
   test_case.with_gradient = with_gradient;
-  Case result = with_norm_suspects(case_of(test_case));
+  Case result = with_norm_suspects(make_case(test_case));
   result.tolerance.relative_norm = 1e-6 + 1e-7 * ratio;
   result.tolerance.atol = 10 * result.tolerance.relative_norm;  // values are normal, none above 10
   return result;
@@ -110,12 +110,12 @@ Case large_mean(const std::string& name, double ratio, bool with_gradient = fals
 Case uneven_in_float64() {
   PictureSetup picture = small_picture(rising_widths, at::kDouble);
   picture.mean = 1e4;
-  Case result = with_norm_suspects(case_of(small_norm("GroupNormUnevenDouble", picture)));
+  Case result = with_norm_suspects(make_case(small_norm("GroupNormUnevenDouble", picture)));
   result.tolerance.relative_norm = 1e-11;
   result.expected = [picture, plain = result](const CasePlace& place) {
     TensorMap expected = plain.expected(place);
     const CaseInputs own = plain.inputs(place);
-    const at::Tensor whole = picture_of(picture, place.size, place.seed) - picture.mean;
+    const at::Tensor whole = make_picture(picture, place.size, place.seed) - picture.mean;
     const GroupStatistics statistics(local_moments(whole, own.integer("groups")), GroupNorm::kEpsilon);
     expected["out"] = normalized(own.tensor("input.x") - picture.mean, statistics, own.tensor("weight.weight"),
                                  own.tensor("weight.bias"));
@@ -128,7 +128,7 @@ Case uneven_in_float64() {
 Case small_spread() {
   PictureSetup picture = small_picture(spread(37));
   picture.deviation = 1e-3;
-  return with_norm_suspects(case_of(small_norm("GroupNormEpsilon", picture)));
+  return with_norm_suspects(make_case(small_norm("GroupNormEpsilon", picture)));
 }
 
 /// No value on any rank but the last, which has one of each group: its output is the bias. What is merged first are the
@@ -145,7 +145,7 @@ Case one_value() {
     widths.back() = 1;
     return widths;
   };
-  return with_norm_suspects(case_of(small_norm("GroupNormOneValue", picture)));
+  return with_norm_suspects(make_case(small_norm("GroupNormOneValue", picture)));
 }
 
 /// A norm of moments. Its 14 operations for each of a rank's own values are enough for any way to take two passes for
@@ -165,7 +165,7 @@ TimeBound time_of_moments(const ModuleCase& test_case, int size, std::uint64_t s
   TimeBound bound{0, TimeBound::kAny};
   bound.max_waiting_ps = 0;
   for (int rank = 0; rank < size; ++rank) {
-    const PictureCost cost = cost_of(test_case, {rank, size, seed});
+    const PictureCost cost = compute_cost(test_case, {rank, size, seed});
     const auto num_bytes = static_cast<std::int64_t>(cost.all_gather.bytes_received);
     const std::int64_t gather_ps =
         (size - 1) * (rates.latency_ps + 2 * rates.overhead_ps) + num_bytes * rates.ps_per_byte;
@@ -179,7 +179,7 @@ Case moments_case() {
   picture.batch = 3;
   picture.height = 1024;
   const ModuleCase test_case = costed_norm("vae.group_norm_moments", "GroupNormMoments", picture);
-  Case result = case_of(test_case);
+  Case result = make_case(test_case);
   result.time = [test_case](int size, std::uint64_t seed) { return time_of_moments(test_case, size, seed); };
   return result;
 }
@@ -188,7 +188,7 @@ Case moments_gradient_case() {
   ModuleCase test_case =
       costed_norm("vae.group_norm_gradient", "GroupNormMomentsGradient", small_picture(spread(37), at::kDouble));
   test_case.with_gradient = true;
-  return case_of(test_case);
+  return make_case(test_case);
 }
 
 /// All ranks have the same first column and different other ones: if mean and variance are bitwise the same, so are the
@@ -201,9 +201,9 @@ Case same_everywhere() {
   test_case.costs_of_call = [=](const CasePlace& place) {
     const std::int64_t num_bytes = at::zeros(column_shape, picture.dtype).nbytes();
     const LedgerEntry column = comm::nominal_cost("broadcast", place.size, num_bytes, place.rank == 0);
-    return std::vector<CostBound>{bound_of(column, "broadcast")};
+    return std::vector<CostBound>{make_bound(column, "broadcast")};
   };
-  Case result = case_of(test_case);
+  Case result = make_case(test_case);
   result.tolerance = {0, 0};
   const auto plain_inputs = result.inputs;
   result.inputs = [=](const CasePlace& place) {
@@ -225,15 +225,15 @@ std::vector<Case> norm_cases() {
   return {norm_at_full_size("GroupNorm_32of128", 32, 128),
           norm_at_full_size("GroupNorm_16of256", 16, 256),
           norm_at_full_size("GroupNorm_8of512", 8, 512),
-          after_wider(with_norm_suspects(case_of(small_norm("GroupNormUneven", small_picture(spread(37)))))),
+          after_wider(with_norm_suspects(make_case(small_norm("GroupNormUneven", small_picture(spread(37)))))),
           uneven_in_float64(),
-          with_norm_suspects(case_of(small_norm("GroupNormEmptySlices", small_picture(gapped_widths)))),
+          with_norm_suspects(make_case(small_norm("GroupNormEmptySlices", small_picture(gapped_widths)))),
           large_mean("GroupNormMean10", 10),
           large_mean("GroupNormMean100", 100),
           large_mean("GroupNormMean1000", 1000),
           small_spread(),
           one_value(),
-          every_other_rank(with_norm_suspects(case_of(small_norm("GroupNormSubgroups", small_picture(spread(37)))))),
+          every_other_rank(with_norm_suspects(make_case(small_norm("GroupNormSubgroups", small_picture(spread(37)))))),
           moments_case(),
           same_everywhere()};
 }
@@ -245,7 +245,7 @@ std::vector<Case> norm_gradient_cases() {
     test_case->task = "vae.group_norm_gradient";
     test_case->with_gradient = true;
   }
-  return {with_norm_suspects(case_of(in_float32)), with_norm_suspects(case_of(with_gaps)),
+  return {with_norm_suspects(make_case(in_float32)), with_norm_suspects(make_case(with_gaps)),
           large_mean("GroupNormMean1000Gradient", 1000, true), moments_gradient_case()};
 }
 

@@ -7,7 +7,7 @@ namespace lab::vae {
 namespace {
 
 /// The rank that has a column; columns outside the picture belong to the rank at that edge.
-std::size_t owner_of(std::int64_t column, const std::vector<std::int64_t>& widths) {
+std::size_t find_owner(std::int64_t column, const std::vector<std::int64_t>& widths) {
   const std::int64_t total = std::accumulate(widths.begin(), widths.end(), std::int64_t{0});
   column = std::clamp(column, std::int64_t{0}, total - 1);
   std::size_t rank = 0;
@@ -22,14 +22,14 @@ struct Halos {
   std::vector<std::int64_t> out_widths;
 };
 
-Halos halos_of(const std::vector<std::int64_t>& widths, const Conv2dOptions& options) {
+Halos find_halos(const std::vector<std::int64_t>& widths, const Conv2dOptions& options) {
   Halos halos(widths.size());
   const std::int64_t total = std::accumulate(widths.begin(), widths.end(), std::int64_t{0});
   const std::int64_t num_outputs = (total + 2 * options.padding - options.kernel) / options.stride + 1;
   std::vector<std::vector<bool>> needs(widths.size(), std::vector<bool>(static_cast<std::size_t>(total)));
   for (std::int64_t out = 0; out < num_outputs; ++out) {
     const std::int64_t begin = out * options.stride - options.padding;
-    const std::size_t maker = owner_of(begin + options.kernel / 2, widths);
+    const std::size_t maker = find_owner(begin + options.kernel / 2, widths);
     ++halos.out_widths[maker];
     for (std::int64_t column = begin; column < begin + options.kernel; ++column) {
       if (column >= 0 && column < total) needs[maker][static_cast<std::size_t>(column)] = true;
@@ -37,7 +37,7 @@ Halos halos_of(const std::vector<std::int64_t>& widths, const Conv2dOptions& opt
   }
   for (std::size_t to = 0; to < widths.size(); ++to) {
     for (std::int64_t column = 0; column < total; ++column) {
-      const std::size_t from = owner_of(column, widths);
+      const std::size_t from = find_owner(column, widths);
       if (from != to && needs[to][static_cast<std::size_t>(column)]) ++halos.columns[from][to];
     }
   }
@@ -77,7 +77,7 @@ std::int64_t PictureCost::values(std::int64_t channels, std::int64_t more) const
   return batch * channels * height * (own_width() + more);
 }
 
-CostBound bound_of(const LedgerEntry& spent, const std::string& operation) {
+CostBound make_bound(const LedgerEntry& spent, const std::string& operation) {
   CostBound bound;
   bound.operation = operation;
   bound.max_calls = spent.calls;
@@ -86,17 +86,17 @@ CostBound bound_of(const LedgerEntry& spent, const std::string& operation) {
   return bound;
 }
 
-std::vector<CostBound> bounds_of(const PictureCost& cost, const std::string& task,
-                                 const std::vector<CostBound>& of_call) {
+std::vector<CostBound> make_bounds(const PictureCost& cost, const std::string& task,
+                                   const std::vector<CostBound>& of_call) {
   std::vector<CostBound> bounds;
   for (const char* operation : {"broadcast", "reduce_scatter", "all_reduce"}) {
     const bool named = std::any_of(of_call.begin(), of_call.end(),
                                    [&](const CostBound& bound) { return bound.operation == operation; });
     if (!named) bounds.push_back({operation, 0});
   }
-  bounds.push_back(bound_of(cost.all_gather, "all_gather"));
-  bounds.push_back(bound_of(cost.all_to_all, "all_to_all"));
-  CostBound messages = bound_of(cost.messages, task);
+  bounds.push_back(make_bound(cost.all_gather, "all_gather"));
+  bounds.push_back(make_bound(cost.all_to_all, "all_to_all"));
+  CostBound messages = make_bound(cost.messages, task);
   messages.max_calls = CostBound::kAny;
   messages.max_messages = cost.messages.messages;
   bounds.push_back(messages);
@@ -122,7 +122,7 @@ PictureCost in_one_process(PictureCost cost) {
 }
 
 PictureCost Conv2dCost::forward(PictureCost x) const {
-  const Halos halos = halos_of(x.widths, options);
+  const Halos halos = find_halos(x.widths, options);
   const auto self = static_cast<std::size_t>(x.rank);
   const std::int64_t column_values = x.batch * options.in_channels * x.height;
   for (std::size_t peer = 0; peer < x.widths.size(); ++peer) {
@@ -199,14 +199,14 @@ PictureCost with_ring(PictureCost x, std::int64_t heads, std::int64_t head_chann
        kDouble * x.batch * heads * (numbers + (vectors + 3 * scores) * (x.with_gradient ? 2 : 1)));
   if (x.size() == 1) return x;
   const std::int64_t position_values = 2 * x.batch * heads * head_channels;  // a key and a value
-  const auto positions_of = [&](std::int64_t rank) {
+  const auto choose_positions = [&](std::int64_t rank) {
     return x.height * x.widths[static_cast<std::size_t>(rank % x.size())];
   };
   const std::int64_t all = x.height * x.total_width();
   // A rank never sends its successor's own block: that of rank + 1, or of rank - 1 in a ring in the other direction.
-  const std::int64_t kept = std::min(positions_of(x.rank + 1), positions_of(x.rank + x.size() - 1));
+  const std::int64_t kept = std::min(choose_positions(x.rank + 1), choose_positions(x.rank + x.size() - 1));
   for (int pass = 0; pass < (x.with_gradient ? 2 : 1); ++pass)
-    spend(x.messages, x.size() - 1, (all - kept) * position_values, (all - positions_of(x.rank)) * position_values,
+    spend(x.messages, x.size() - 1, (all - kept) * position_values, (all - choose_positions(x.rank)) * position_values,
           x.value_bytes);
   if (x.with_gradient) spend(x.messages, x.size(), all * position_values, all * position_values, x.value_bytes);
   return x;

@@ -38,12 +38,12 @@ struct PictureCost {
 };
 
 /// At most these calls and bytes sent, at least these bytes received.
-CostBound bound_of(const LedgerEntry& spent, const std::string& operation);
+CostBound make_bound(const LedgerEntry& spent, const std::string& operation);
 
 /// The cost as bounds: at most these calls, messages and bytes sent, at least these bytes received, and no other
 /// collectives. `of_call`: what the task's call does besides, itself.
-std::vector<CostBound> bounds_of(const PictureCost& cost, const std::string& task,
-                                 const std::vector<CostBound>& of_call = {});
+std::vector<CostBound> make_bounds(const PictureCost& cost, const std::string& task,
+                                   const std::vector<CostBound>& of_call = {});
 
 /// What a rank must compute: the products of its own columns, next to which the rest is little; if there are none, as
 /// in a norm, 6 operations for each value: mean, distance, square, sum, scale and shift. Three times as much with a

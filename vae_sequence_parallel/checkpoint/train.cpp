@@ -94,7 +94,7 @@ at::Tensor training_picture(const TrainingOptions& options, std::int64_t side, s
   return piece.permute({2, 0, 1}).unsqueeze(0).to(at::kFloat).div_(127.5).sub_(1);
 }
 
-at::Tensor batch_of(const TrainingOptions& options, std::int64_t step) {
+at::Tensor choose_batch(const TrainingOptions& options, std::int64_t step) {
   const std::int64_t side = options.sides[static_cast<std::size_t>(step) % options.sides.size()];
   std::vector<at::Tensor> pictures;
   for (std::int64_t i = 0; i < options.batch_size; ++i)
@@ -114,7 +114,7 @@ void fit_scale(AutoEncoder& model, const TrainingOptions& options) {
   const c10::NoGradGuard no_gradient;
   std::vector<at::Tensor> latents;
   for (std::int64_t i = 0; i < kNumScalingBatches; ++i)
-    latents.push_back(model.encode(batch_of(options, options.num_steps + i)).flatten());
+    latents.push_back(model.encode(choose_batch(options, options.num_steps + i)).flatten());
   const at::Tensor all = at::cat(latents).to(at::kDouble);
   model.config.shift_factor = all.mean().item<double>();
   model.config.scale_factor = 1 / all.std().item<double>();
@@ -139,7 +139,7 @@ TrainedModel train_model(AutoEncoderConfig config, const TrainingOptions& option
   torch::optim::Adam optimizer(learning, torch::optim::AdamOptions(options.learning_rate).betas({0.9, 0.99}));
   for (std::int64_t step = 0; step < options.num_steps; ++step) {
     static_cast<torch::optim::AdamOptions&>(optimizer.param_groups()[0].options()).lr(learning_rate(options, step));
-    const at::Tensor pictures = batch_of(options, step);
+    const at::Tensor pictures = choose_batch(options, step);
     optimizer.zero_grad();
     const at::Tensor loss = at::mse_loss(model.decode(model.encode(pictures)), pictures);
     loss.backward();
@@ -155,7 +155,7 @@ TrainedModel train_model(AutoEncoderConfig config, const TrainingOptions& option
 
 constexpr double kSquaredRange = 4;  // samples lie in [-1, 1]
 
-double psnr_of(double mean_squared_error) {
+double compute_psnr(double mean_squared_error) {
   return 10 * std::log10(kSquaredRange / mean_squared_error);
 }
 
@@ -184,9 +184,10 @@ ExitCode train(TrainingOptions options) {
   if (!options.from.empty()) first = load_safetensors(options.from);
   const TrainedModel model = train_model(small_config(), options, first, [&](std::int64_t step, double loss) {
     sum += loss;
-    progress.advance(1, fmt::format("PSNR {:.2f} dB", psnr_of(loss)));
+    progress.advance(1, fmt::format("PSNR {:.2f} dB", compute_psnr(loss)));
     if (step % kReportEvery != 0) return;
-    fmt::print("step {}: PSNR {:.2f} dB over the last {} steps\n", step, psnr_of(sum / kReportEvery), kReportEvery);
+    fmt::print("step {}: PSNR {:.2f} dB over the last {} steps\n", step, compute_psnr(sum / kReportEvery),
+               kReportEvery);
     sum = 0;
   });
   save_checkpoint(options.out, model.parameters, model.config, at::kHalf);

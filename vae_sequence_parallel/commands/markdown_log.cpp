@@ -28,7 +28,7 @@ struct CheckTable {
   }
 };
 
-std::string title_of(const std::string& program) {
+std::string make_title(const std::string& program) {
   return fmt::format("# {}: the log of a run\n\n", program);
 }
 
@@ -49,7 +49,7 @@ struct Verdicts {
   int num_right = 0, num_wrong = 0, num_skipped = 0;
 };
 
-CheckTable table_of(const log::RunReport& report, Verdicts& verdicts) {
+CheckTable render_table(const log::RunReport& report, Verdicts& verdicts) {
   CheckTable table;
   for (const log::RankReport& rank : report.ranks) {
     for (const log::PrintedLine& line : rank.lines) {
@@ -82,8 +82,8 @@ void add_messages(std::string& text, const log::RunReport& report) {
 
 std::string markdown_log(const log::RunReport& report) {
   Verdicts verdicts;
-  const CheckTable table = table_of(report, verdicts);
-  std::string text = title_of(report.program);
+  const CheckTable table = render_table(report, verdicts);
+  std::string text = make_title(report.program);
   text += fmt::format("{} ({}), seed {}, {:.1f} s. {} comparisons matched, {} did not, {} were skipped.\n",
                       counted(report.num_ranks, "rank"), report.world, report.seed, report.wall_seconds,
                       verdicts.num_right, verdicts.num_wrong, verdicts.num_skipped);
@@ -103,7 +103,7 @@ std::string markdown_log(const log::RunReport& report) {
 }
 
 std::string action_page(const std::string& program, const std::string& message) {
-  return title_of(program) + message + "\n";
+  return make_title(program) + message + "\n";
 }
 
 void add_to_log(const std::string& out_dir, const std::string& page) {

@@ -126,10 +126,12 @@ void reconstruct(RankRun& run, const StepOptions& options) {
   run.print(kPeakLine, megabytes(peak_bytes), megabytes(given.baseline.peak_activation_bytes));
   if (rank != 0) return;
   make_folder("--out", options.out_dir);
-  const auto picture_of = [&](const at::Tensor& of) { return to_picture(of, given.latent.height, given.latent.width); };
-  write_picture(files.parallel_jpg, picture_of(image));
+  const auto make_picture = [&](const at::Tensor& of) {
+    return to_picture(of, given.latent.height, given.latent.width);
+  };
+  write_picture(files.parallel_jpg, make_picture(image));
   save_safetensors(files.parallel, {{"image", image}});
-  compare_jpegs(run, files, picture_of(given.baseline.image), picture_of(image));
+  compare_jpegs(run, files, make_picture(given.baseline.image), make_picture(image));
 }
 
 }  // namespace lab::vae

@@ -22,14 +22,14 @@ void require_step(const std::string& path, const char* step) {
                                  path, step, step));
 }
 
-std::int64_t whole_of(const SafetensorsMetadata& metadata, const std::string& key, const std::string& path) {
+std::int64_t make_whole(const SafetensorsMetadata& metadata, const std::string& key, const std::string& path) {
   const auto found = metadata.find(key);
   const auto value = found == metadata.end() ? std::nullopt : option::integer<std::int64_t>(found->second);
   if (!value || *value < 0) throw UsageError(fmt::format("'{}': expected an integer '{}' in its metadata", path, key));
   return *value;
 }
 
-const at::Tensor& tensor_of(const TensorMap& tensors, const std::string& name, const std::string& path) {
+const at::Tensor& rebuild_tensor(const TensorMap& tensors, const std::string& name, const std::string& path) {
   const auto found = tensors.find(name);
   if (found == tensors.end()) throw UsageError(fmt::format("'{}': expected a tensor '{}' in it", path, name));
   return found->second;
@@ -73,10 +73,10 @@ Latent load_latent(const ReconstructionFiles& files, const AutoEncoderConfig& co
   latent.height = latent.z.size(2) * config.downsampling();
   latent.width = latent.z.size(3) * config.downsampling();
   if (!std::filesystem::exists(files.latent)) return latent;
-  if (!same(tensor_of(load_safetensors(files.latent), "latent", files.latent), latent.z)) return latent;
+  if (!same(rebuild_tensor(load_safetensors(files.latent), "latent", files.latent), latent.z)) return latent;
   const SafetensorsMetadata metadata = load_safetensors_metadata(files.latent);
-  const std::int64_t height = whole_of(metadata, "height", files.latent);
-  const std::int64_t width = whole_of(metadata, "width", files.latent);
+  const std::int64_t height = make_whole(metadata, "height", files.latent);
+  const std::int64_t width = make_whole(metadata, "width", files.latent);
   if (height < 1 || height > latent.height || width < 1 || width > latent.width) {
     throw UsageError(fmt::format("'{}': expected the size of a picture of up to {} x {}, got {} x {}", files.latent,
                                  latent.height, latent.width, height, width));
@@ -108,7 +108,7 @@ void save_baseline(const ReconstructionFiles& files, const Latent& latent, const
 Baseline load_baseline(const ReconstructionFiles& files, const Latent& latent, const std::string& checkpoint_digest) {
   require_step(files.baseline, "baseline");
   const TensorMap tensors = load_safetensors(files.baseline);
-  if (!same(tensor_of(tensors, "latent", files.baseline), latent.z))
+  if (!same(rebuild_tensor(tensors, "latent", files.baseline), latent.z))
     throw UsageError(
         fmt::format("'{}' is of another latent than '{}'; hint: run baseline again", files.baseline, files.latent_pt));
   const SafetensorsMetadata metadata = load_safetensors_metadata(files.baseline);
@@ -119,9 +119,9 @@ Baseline load_baseline(const ReconstructionFiles& files, const Latent& latent, c
                     "every step, or run baseline again",
                     files.baseline));
   Baseline baseline;
-  baseline.image = tensor_of(tensors, "image", files.baseline);
-  baseline.peak_activation_bytes = whole_of(metadata, "peak_activation_bytes", files.baseline);
-  baseline.flops = whole_of(metadata, kFlopsKey, files.baseline);
+  baseline.image = rebuild_tensor(tensors, "image", files.baseline);
+  baseline.peak_activation_bytes = make_whole(metadata, "peak_activation_bytes", files.baseline);
+  baseline.flops = make_whole(metadata, kFlopsKey, files.baseline);
   return baseline;
 }
 

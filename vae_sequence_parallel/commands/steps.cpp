@@ -23,14 +23,14 @@
 namespace lab::vae {
 namespace {
 
-at::Tensor picture_of(const StepOptions& options) {
+at::Tensor make_picture(const StepOptions& options) {
   return options.image.empty() ? generated_picture(options.size, options.size, options.seed)
                                : read_picture(options.image);
 }
 
 constexpr std::int64_t kMegabyte = 1'000'000;
 
-std::string source_of(const StepOptions& options) {
+std::string find_source(const StepOptions& options) {
   return options.image.empty() ? fmt::format("generated, seed {}", options.seed) : options.image;
 }
 
@@ -51,7 +51,7 @@ class AllCores {
 std::string encode_step(const StepOptions& options, const comm::ReportProgress& report) {
   const c10::NoGradGuard no_gradient;
   const AllCores all_cores;
-  const at::Tensor picture = picture_of(options);
+  const at::Tensor picture = make_picture(options);
   if (report) report();
   const auto model = load_model<AutoEncoder>(options.checkpoint, at::kCPU, report);
   make_folder("--out", options.out_dir);
@@ -64,7 +64,7 @@ std::string encode_step(const StepOptions& options, const comm::ReportProgress& 
   write_picture(files.picture, picture);
   save_latent(files, latent);
   return fmt::format("encode: a picture of {} x {} ({}) to a latent {}: {}", latent.width, latent.height,
-                     source_of(options), shape_text(latent.z.sizes()), files.latent_pt);
+                     find_source(options), shape_text(latent.z.sizes()), files.latent_pt);
 }
 
 std::string baseline_step(const StepOptions& options, const comm::ReportProgress& report) {

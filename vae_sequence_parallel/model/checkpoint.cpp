@@ -42,7 +42,7 @@ std::string layout_hint(const std::vector<std::string>& names) {
   return "";
 }
 
-AutoEncoderConfig config_of(const std::string& path) {
+AutoEncoderConfig make_config(const std::string& path) {
   const SafetensorsMetadata metadata = load_safetensors_metadata(path);
   const auto found = metadata.find(kConfigKey);
   return found == metadata.end() ? flux_config() : config_from_json(found->second, path);
@@ -51,7 +51,7 @@ AutoEncoderConfig config_of(const std::string& path) {
 }  // namespace
 
 CheckpointWeights::CheckpointWeights(const std::string& path, at::TensorOptions options)
-    : where_(path), options_(options), config_(config_of(path)), tensors_(load_safetensors(path)) {}
+    : where_(path), options_(options), config_(make_config(path)), tensors_(load_safetensors(path)) {}
 
 CheckpointWeights::CheckpointWeights(TensorMap tensors, std::string where, at::TensorOptions options)
     : where_(std::move(where)), options_(options), tensors_(std::move(tensors)) {}
@@ -87,7 +87,7 @@ void CheckpointWeights::finish() const {
 
 std::string checkpoint_digest(const std::string& path) {
   const MappedFile file(path);
-  return fmt::format("{:016x}", checksum_of({file.data(), file.size_bytes()}));
+  return fmt::format("{:016x}", compute_checksum({file.data(), file.size_bytes()}));
 }
 
 void save_checkpoint(const std::string& path, const TensorMap& parameters, const AutoEncoderConfig& config,

@@ -26,7 +26,7 @@ struct GeneratedScene {
 
 /// Brightness varies much more than hue, as it does in photographs: there the three axes are independent.
 /// Source    Ruderman, Cronin, Chiao: Statistics of cone responses to natural images, 1998
-Colour colour_of(float brightness, float yellow_blue, float red_green) {
+Colour make_colour(float brightness, float yellow_blue, float red_green) {
   return {brightness + yellow_blue + red_green, brightness + yellow_blue - red_green, brightness - 2.0F * yellow_blue};
 }
 
@@ -58,7 +58,7 @@ void draw_surface(const GeneratedScene& scene, GeneratedRandom& random, Generate
   const float brighter = 0.08F * random.bell();
   const float yellower = 0.012F * random.bell();
   const float redder = 0.010F * random.bell();
-  const Colour change = colour_of(brighter, yellower, redder);
+  const Colour change = make_colour(brighter, yellower, redder);
   for (size_t channel = 0; channel < 3; ++channel)
     leaf.colour[channel] = std::clamp(leaf.colour[channel] + change[channel], 0.015F, 0.985F);
   leaf.shade_along = 0.22F * random.bell();
@@ -86,7 +86,7 @@ GeneratedScene draw_scene(int64_t height, int64_t width, GeneratedRandom& random
     const float yellow_blue = strength * (tint + 0.075F * random.bell());
     // Daylight ranges from orange to blue: yellower is also redder.
     const float red_green = 0.5F * yellow_blue + strength * 0.045F * random.bell();
-    colour = colour_of(brightness, yellow_blue, red_green);
+    colour = make_colour(brightness, yellow_blue, red_green);
   }
   const auto side = static_cast<float>(std::max({height, width, int64_t{16}}));
   scene.smallest = std::max(2.0F, side * (0.012F + draw_seldom_large(0.08F, random)));

@@ -7,7 +7,7 @@
 namespace lab::vae {
 namespace {
 
-std::string place_of(const std::string& name) {
+std::string find_place(const std::string& name) {
   return name.substr(0, name.rfind('.'));
 }
 
@@ -15,14 +15,14 @@ std::string place_of(const std::string& name) {
 
 at::Tensor SeededWeights::get(const std::string& name, at::IntArrayRef shape) {
   // Seeded by name, so that a parameter's values do not depend on the order in which parameters are made.
-  const at::Generator generator = make_generator(derived_seed(seed_, splitmix64(seed_ ^ checksum_of(name))));
+  const at::Generator generator = make_generator(derived_seed(seed_, splitmix64(seed_ ^ compute_checksum(name))));
   at::Tensor tensor = at::zeros(shape, dtype_);
-  const auto convolution = fan_in_.find(place_of(name));
+  const auto convolution = fan_in_.find(find_place(name));
   const bool is_bias = name.size() > 5 && name.compare(name.size() - 5, 5, ".bias") == 0;
   if (shape.size() == 4) {
     const std::int64_t fan_in = tensor.numel() / tensor.size(0);
     init_linear_uniform(tensor, fan_in, generator);
-    fan_in_[place_of(name)] = fan_in;
+    fan_in_[find_place(name)] = fan_in;
   } else if (is_bias && convolution != fan_in_.end()) {
     init_linear_uniform(tensor, convolution->second, generator);
   } else {

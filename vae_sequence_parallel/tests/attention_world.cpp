@@ -11,7 +11,7 @@
 #include "common/api/errors.h"
 #include "common/api/partition.h"
 #include "common/api/shapes.h"
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
@@ -238,7 +238,7 @@ void check_groups(const AttentionCall& call) {
 void check_processes(const AttentionCall& call) {
   const std::vector<std::int64_t> lengths = {3, 0, 4};
   const AttentionData data = random_data({1, 3, 7, 4}, at::kFloat);
-  const auto outcome = launch::run_ranks(world_of<Processes>(3), [&](Communicator& comm) {
+  const auto outcome = launch::run_ranks(choose_world<Processes>(3), [&](Communicator& comm) {
     const auto own = [&](const at::Tensor& x) { return part(x, lengths, comm.rank()); };
     return TensorMap{{"out", call(own(data.q), own(data.k), own(data.v), lengths, comm)}};
   });
@@ -255,7 +255,7 @@ void check_refused(int size, const std::string& text, const std::function<void(C
                             body(comm);
                           } catch (const ContractError& failure) {
                             if (std::string(failure.what()).find(text) == std::string::npos) throw;
-                            const LedgerEntry spent = endpoint_of(comm).ledger().total();
+                            const LedgerEntry spent = get_endpoint(comm).ledger().total();
                             if (spent.calls + spent.messages == 0) own.tensors["refused"] = at::ones({});
                           }
                         }));

@@ -24,7 +24,7 @@ class Shapes : public WeightSource {
   std::map<std::string, std::vector<std::int64_t>> of;
 };
 
-std::map<std::string, std::vector<std::int64_t>> shapes_of(const AutoEncoderConfig& config) {
+std::map<std::string, std::vector<std::int64_t>> describe_shapes(const AutoEncoderConfig& config) {
   Shapes shapes;
   const AutoEncoder model(Weights(shapes), config);
   return shapes.of;
@@ -42,14 +42,14 @@ std::pair<int, std::int64_t> count(const std::map<std::string, std::vector<std::
 }
 
 TEST_CASE("FLUX.1's checkpoint has 244 tensors and 83,819,683 parameters") {
-  const auto shapes = shapes_of(flux_config());
+  const auto shapes = describe_shapes(flux_config());
   CHECK(count(shapes, "") == std::pair<int, std::int64_t>(244, 83'819'683));
   CHECK(count(shapes, "encoder.") == std::pair<int, std::int64_t>(106, 34'274'208));
   CHECK(count(shapes, "decoder.") == std::pair<int, std::int64_t>(138, 49'545'475));
 }
 
 TEST_CASE("their names and shapes are the original's") {
-  const auto shapes = shapes_of(flux_config());
+  const auto shapes = describe_shapes(flux_config());
   const std::map<std::string, std::vector<std::int64_t>> known = {
       {"encoder.conv_in.weight", {128, 3, 3, 3}},
       {"encoder.down.0.block.1.norm2.bias", {128}},
@@ -81,7 +81,7 @@ TEST_CASE("their names and shapes are the original's") {
 }
 
 TEST_CASE("the lab's own has the sizes that its README names") {
-  CHECK(count(shapes_of(small_config()), "").second == 1'271'427);
+  CHECK(count(describe_shapes(small_config()), "").second == 1'271'427);
 }
 
 TEST_CASE("encode and decode change sides by 8, and scale the latent") {
@@ -157,7 +157,7 @@ TEST_CASE("a serial model reports every convolution, and every band of a large o
   SeededWeights source(3);
   int num_reports = 0;
   const Weights silent(source), heard(source, "", [&] { ++num_reports; });
-  const auto reports_of = [&](const std::function<void()>& work) {
+  const auto list_reports = [&](const std::function<void()>& work) {
     num_reports = 0;
     work();
     return num_reports;
@@ -165,8 +165,8 @@ TEST_CASE("a serial model reports every convolution, and every band of a large o
   AutoEncoderConfig config = small_config();
   const AutoEncoder model(heard, config);
   const at::Tensor picture = seeded_rand({1, 3, 16, 16}, 4);
-  CHECK(reports_of([&] { model.encode(picture); }) >= 20);
-  CHECK(reports_of([&] { model.decode(seeded_randn({1, 16, 2, 2}, 5)); }) >= 20);
+  CHECK(list_reports([&] { model.encode(picture); }) >= 20);
+  CHECK(list_reports([&] { model.decode(seeded_randn({1, 16, 2, 2}, 5)); }) >= 20);
 
   // 2^32 products are some 28 rows of 1,024 pixels here.
   for (const auto& [kernel, padding] : {std::pair(3, 1), std::pair(1, 0), std::pair(5, 2), std::pair(3, 0)}) {
@@ -177,7 +177,7 @@ TEST_CASE("a serial model reports every convolution, and every band of a large o
     const at::Tensor x = seeded_rand({1, 128, 61, 1024}, 6).contiguous(at::MemoryFormat::ChannelsLast);
     at::Tensor found;
     INFO("kernel " << kernel << ", padding " << padding);
-    CHECK(reports_of([&] { found = in_bands.forward(x); }) == 3);
+    CHECK(list_reports([&] { found = in_bands.forward(x); }) == 3);
     CHECK(at::equal(found, whole.forward(x)));
   }
 }

@@ -44,7 +44,7 @@ TEST_CASE("every tag chooses some sections, and every section has one") {
   CHECK(module_tags() ==
         std::vector<std::string>{"conv2d", "groupnorm", "upsample", "attn_block", "decoder", "memory"});
   std::size_t num_cases = 0;
-  for (const std::string& tag : module_tags()) num_cases += cases_of(sections(tag)).size();
+  for (const std::string& tag : module_tags()) num_cases += list_cases(sections(tag)).size();
   CHECK(num_cases == all_cases().size());
   CHECK(sections("none").empty());
 }

@@ -5,7 +5,7 @@
 #include "common/api/errors.h"
 #include "common/tensor/files/safetensors.h"
 #include "common/tensor/meters/memory_meter.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 #include "vae_sequence_parallel/model/autoencoder.h"
@@ -53,7 +53,7 @@ TEST_CASE("missing, extra and mis-shaped tensors are listed in one message") {
   parameters["decoder.norm_out.bias"] = at::ones({32}, at::kLong);
   parameters["loss.logvar"] = at::ones({1});
   save_safetensors(path, parameters, {{"config", to_json(small_config())}});
-  const std::string message = testing::message_of([&] { load(path); });
+  const std::string message = testing::get_message([&] { load(path); });
   CHECK(testing::contains(message, path));
   CHECK(testing::contains(message, "5 missing: "));
   CHECK(testing::contains(message, " and 2 more"));
@@ -68,7 +68,7 @@ TEST_CASE("another layout is named, with the file that is wanted") {
   const std::string path = folder.file("model.safetensors");
   const auto message_about = [&](const char* name) {
     save_safetensors(path, {{name, at::ones({1})}});
-    return testing::message_of([&] { load(path); });
+    return testing::get_message([&] { load(path); });
   };
   CHECK(testing::contains(message_about("decoder.up_blocks.0.resnets.0.conv1.weight"),
                           "; hint: this is the layout of diffusers: expected that of FLUX.1's repository"));
@@ -80,7 +80,7 @@ TEST_CASE("a file without a config is taken for FLUX.1's, and found not to be") 
   const testing::TemporaryFolder folder;
   const std::string path = folder.file("model.safetensors");
   save_safetensors(path, small_parameters());
-  CHECK(testing::contains(testing::message_of([&] { load(path); }),
+  CHECK(testing::contains(testing::get_message([&] { load(path); }),
                           "expected exactly the 244 tensors of an autoencoder with ch 128"));
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("an invalid config is refused before any tensor is made") {
         std::string("{"), std::string("[]"), std::string("")}) {
     CAPTURE(wrong);
     save_safetensors(path, {{"x", at::zeros({1})}}, {{"config", wrong}});
-    CHECK(testing::contains(testing::message_of([&] { load(path); }), path));
+    CHECK(testing::contains(testing::get_message([&] { load(path); }), path));
   }
 }
 
@@ -113,9 +113,9 @@ TEST_CASE("a file cut short anywhere, or not a checkpoint, is refused") {
   for (const std::size_t length :
        {std::size_t{0}, std::size_t{7}, std::size_t{100}, bytes.size() / 2, bytes.size() - 1}) {
     testing::write_bytes(path, bytes.substr(0, length));
-    CHECK(testing::contains(testing::message_of([&] { load(path); }), path));
+    CHECK(testing::contains(testing::get_message([&] { load(path); }), path));
   }
-  CHECK(testing::contains(testing::message_of([&] { load(folder.file("absent")); }), "absent"));
+  CHECK(testing::contains(testing::get_message([&] { load(folder.file("absent")); }), "absent"));
 }
 
 TEST_CASE("a config that claims far more than the file has is refused, and nothing allocated for it") {
@@ -129,7 +129,7 @@ TEST_CASE("a config that claims far more than the file has is refused, and nothi
     config.channel_multipliers = multipliers;
     save_safetensors(path, small_parameters(), {{"config", to_json(config)}});
     const MemoryScope scope;
-    const std::string message = testing::message_of([&] { load(path); });
+    const std::string message = testing::get_message([&] { load(path); });
     CAPTURE(message);
     CHECK(testing::contains(message, "tensors of an autoencoder with ch 65536 and ch_mult"));
     CHECK(scope.reading().peak_bytes < 10'000'000);  // tensors of the right shape are read, 5 MB

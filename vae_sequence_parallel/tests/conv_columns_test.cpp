@@ -32,7 +32,7 @@ std::vector<WidthsOf> all_widths(std::size_t num_ranks) {
   return all;
 }
 
-std::vector<std::size_t> owners_of(const WidthsOf& widths) {
+std::vector<std::size_t> list_owners(const WidthsOf& widths) {
   std::vector<std::size_t> owners;
   for (std::size_t rank = 0; rank < widths.size(); ++rank)
     owners.insert(owners.end(), static_cast<std::size_t>(widths[rank]), rank);
@@ -45,7 +45,7 @@ bool equal(const Slice& left, const Slice& right) {
 
 /// What is wrong; empty: nothing.
 std::string fault(const WidthsOf& widths, const Conv2dOptions& options) {
-  const std::vector<std::size_t> owners = owners_of(widths);
+  const std::vector<std::size_t> owners = list_owners(widths);
   const auto total = static_cast<std::int64_t>(owners.size());
   const std::vector<ConvColumns> columns = conv_columns(widths, options);
   std::vector<std::int64_t> num_outputs(widths.size(), 0);
@@ -72,7 +72,7 @@ std::string fault(const WidthsOf& widths, const Conv2dOptions& options) {
 TEST_CASE("conv_columns: every window belongs to the rank that has its centre") {
   for (std::size_t num_ranks = 1; num_ranks < 5; ++num_ranks) {
     for (const WidthsOf& widths : all_widths(num_ranks)) {
-      const auto total = static_cast<std::int64_t>(owners_of(widths).size());
+      const auto total = static_cast<std::int64_t>(list_owners(widths).size());
       for (const std::int64_t kernel : {1, 3, 5, 7}) {
         for (const std::int64_t stride : {1, 2, 3}) {
           for (const std::int64_t padding : {0, 1, 2, 3, 5}) {

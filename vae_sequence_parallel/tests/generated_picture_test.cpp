@@ -12,7 +12,7 @@ namespace {
 
 using lab::vae::generated_picture;
 
-std::string_view bytes_of(const at::Tensor& picture) {
+std::string_view view_bytes(const at::Tensor& picture) {
   return {static_cast<const char*>(picture.data_ptr()), picture.nbytes()};
 }
 
@@ -28,7 +28,7 @@ TEST_CASE("generated picture: it follows from size and seed, to the last bit on 
   CHECK(!generated_picture(48, 64, 3).equal(generated_picture(48, 64, 4)));
   CHECK(!generated_picture(48, 64, 3).equal(generated_picture(64, 48, 3).transpose(0, 1)));
   // Computed on the author's machine; another value elsewhere means a compiler that fuses, see the header.
-  CHECK(lab::crc32(bytes_of(generated_picture(128, 128, 42))) == 2214554239u);
+  CHECK(lab::crc32(view_bytes(generated_picture(128, 128, 42))) == 2214554239u);
 }
 
 TEST_CASE("generated picture: every size is a picture") {

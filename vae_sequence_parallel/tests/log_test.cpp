@@ -33,8 +33,9 @@ TEST_CASE("the expectations accept right logs, at every world size") {
   for (const int num_ranks : {1, 2, 3, 4, 5, 8}) {
     CAPTURE(num_ranks);
     CHECK(testing::first_problem(right_log(num_ranks, true, true), expected_log(num_ranks)) == "");
-    CHECK(testing::first_problem(right_log(num_ranks, true, false), expectation_of(modules_steps(), num_ranks)) == "");
-    CHECK(testing::first_problem(right_log(num_ranks, false, true), expectation_of(test_steps({}), num_ranks)) == "");
+    CHECK(testing::first_problem(right_log(num_ranks, true, false), make_expectation(modules_steps(), num_ranks)) ==
+          "");
+    CHECK(testing::first_problem(right_log(num_ranks, false, true), make_expectation(test_steps({}), num_ranks)) == "");
   }
 }
 
@@ -71,7 +72,7 @@ TEST_CASE("the expectation refuses every line deleted, duplicated or falsified i
 TEST_CASE("every case has a call and a unique name, every section a tag") {
   CHECK(testing::misnamed_case(all_cases(), calls()) == "");
   std::size_t num_by_tag = 0;
-  for (const std::string& tag : module_tags()) num_by_tag += cases_of(sections(tag)).size();
+  for (const std::string& tag : module_tags()) num_by_tag += list_cases(sections(tag)).size();
   CHECK(num_by_tag == all_cases().size());
   for (const char* tag : {"conv2d", "groupnorm", "upsample", "attn_block", "decoder"}) {
     CAPTURE(tag);

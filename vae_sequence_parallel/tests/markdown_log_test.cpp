@@ -1,6 +1,6 @@
 #include "vae_sequence_parallel/commands/markdown_log.h"
 
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 

@@ -5,7 +5,7 @@
 #include "common/api/compare.h"
 #include "common/api/errors.h"
 #include "common/api/partition.h"
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 #include "common/tensor/exact_data.h"
 #include "common/tensor/meters/memory_meter.h"
 #include "common/tensor/seeded.h"
@@ -29,7 +29,7 @@ at::Tensor picture(std::int64_t channels, std::int64_t height, const WidthsOf& w
   setup.height = height;
   setup.widths = [=](int) { return widths; };
   setup.dtype = dtype;
-  return picture_of(setup, static_cast<int>(widths.size()), 1);
+  return make_picture(setup, static_cast<int>(widths.size()), 1);
 }
 
 /// The results of the serial module in float64.
@@ -43,8 +43,8 @@ TEST_CASE("ParallelUpsample: output and gradients to the bit, twice the columns 
     patterns.push_back(uneven_sizes(13, size));
     for (const WidthsOf& widths : patterns) {
       CAPTURE(fmt::format("{}", fmt::join(widths, " ")));
-      const at::Tensor x = exact_values({2, 3, 4, total_of(widths)}, at::kDouble, 3);
-      WidthTrial trial = trial_of<Upsample, ParallelUpsample>(x, widths, std::int64_t{3});
+      const at::Tensor x = exact_values({2, 3, 4, compute_total(widths)}, at::kDouble, 3);
+      WidthTrial trial = make_trial<Upsample, ParallelUpsample>(x, widths, std::int64_t{3});
       trial.exact = true;
       const TensorMap expected = serial_results(trial), actual = parallel_results(trial);
       CHECK(actual.size() == 4);
@@ -74,8 +74,8 @@ TEST_CASE("ParallelResnetBlock: with as many channels as before, and with others
       for (const std::int64_t in_channels : {32, 64}) {
         CAPTURE(fmt::format("{} channels, widths {}", in_channels, fmt::join(widths, " ")));
         const auto trial = [&](at::ScalarType dtype) {
-          return trial_of<ResnetBlock, ParallelResnetBlock>(picture(in_channels, 3, widths, dtype), widths, in_channels,
-                                                            std::int64_t{64});
+          return make_trial<ResnetBlock, ParallelResnetBlock>(picture(in_channels, 3, widths, dtype), widths,
+                                                              in_channels, std::int64_t{64});
         };
         check_close(trial(at::kDouble), 1e-12);
         if (size < 4) check_close(trial(at::kFloat), 1e-6);
@@ -91,8 +91,8 @@ TEST_CASE("ParallelAttnBlock: Ulysses where the heads divide by the ranks, else 
       patterns.push_back(uneven_sizes(9, size));
       for (const WidthsOf& widths : patterns) {
         CAPTURE(fmt::format("{} heads, widths {}", heads, fmt::join(widths, " ")));
-        check_close(trial_of<AttnBlock, ParallelAttnBlock>(picture(32, 3, widths, at::kDouble), widths,
-                                                           std::int64_t{32}, heads),
+        check_close(make_trial<AttnBlock, ParallelAttnBlock>(picture(32, 3, widths, at::kDouble), widths,
+                                                             std::int64_t{32}, heads),
                     1e-12);
       }
     }
@@ -105,7 +105,7 @@ TEST_CASE("ParallelAttnBlock: which of the two moves the data shows in the ledge
       SeededWeights weights(1);
       const ParallelAttnBlock block(Weights(weights), 32, heads, comm);
       block.forward(split_width(seeded_randn({1, 32, 2, 4}, 1), comm.rank(), comm.size()));
-      const comm::Ledger& ledger = endpoint_of(comm).ledger();
+      const comm::Ledger& ledger = get_endpoint(comm).ledger();
       return TensorMap{{"all_to_all", at::tensor(static_cast<std::int64_t>(ledger.of("all_to_all").calls))},
                        {"message", at::tensor(static_cast<std::int64_t>(ledger.of("message").messages))}};
     });
@@ -130,7 +130,7 @@ TEST_CASE("ParallelDecoder: output and gradients of all parameters, in float64")
   for (const int size : {1, 2, 3, 5}) {
     for (const WidthsOf& widths : {uneven_sizes(7, size), width_patterns(size)[1], width_patterns(size)[3]}) {
       CAPTURE(fmt::format("{}", fmt::join(widths, " ")));
-      check_close(trial_of<Decoder, ParallelDecoder>(picture(4, 3, widths, at::kDouble), widths, tiny_config(64)),
+      check_close(make_trial<Decoder, ParallelDecoder>(picture(4, 3, widths, at::kDouble), widths, tiny_config(64)),
                   1e-11);
     }
   }
@@ -140,7 +140,7 @@ TEST_CASE("ParallelDecoder: in float32 as close to float64 as the serial decoder
   for (const int size : {1, 2, 3, 4, 8}) {
     const WidthsOf widths = uneven_sizes(13, size);
     const WidthTrial trial =
-        trial_of<Decoder, ParallelDecoder>(picture(4, 6, widths, at::kFloat), widths, tiny_config());
+        make_trial<Decoder, ParallelDecoder>(picture(4, 6, widths, at::kFloat), widths, tiny_config());
     const TensorMap exact = serial_results(trial, true), serial = serial_results(trial);
     const TensorMap parallel = parallel_results(trial);
     CAPTURE(size);

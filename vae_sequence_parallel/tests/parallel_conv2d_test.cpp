@@ -6,7 +6,7 @@
 
 #include "common/api/errors.h"
 #include "common/api/partition.h"
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 #include "common/tensor/exact_data.h"
 #include "common/tensor/meters/memory_meter.h"
 #include "common/testing/test.h"
@@ -24,8 +24,8 @@ namespace {
 using WidthsOf = std::vector<std::int64_t>;
 
 WidthTrial exact_trial(const Conv2dOptions& options, const WidthsOf& widths, at::ScalarType dtype) {
-  const at::Tensor x = exact_values({2, options.in_channels, 7, total_of(widths)}, dtype, 3);
-  WidthTrial trial = trial_of<Conv2d, ParallelConv2d>(x, widths, options);
+  const at::Tensor x = exact_values({2, options.in_channels, 7, compute_total(widths)}, dtype, 3);
+  WidthTrial trial = make_trial<Conv2d, ParallelConv2d>(x, widths, options);
   trial.exact = true;
   return trial;
 }
@@ -43,7 +43,7 @@ void check_windows(const WidthsOf& widths, at::ScalarType dtype) {
   for (const std::int64_t kernel : {1, 3, 5, 7}) {
     for (const std::int64_t stride : {1, 2}) {
       for (const std::int64_t padding : {std::int64_t{0}, kernel / 2, kernel / 2 + 2}) {
-        if (total_of(widths) + 2 * padding < kernel || (padding == 0 && kernel == 1 && stride == 2)) continue;
+        if (compute_total(widths) + 2 * padding < kernel || (padding == 0 && kernel == 1 && stride == 2)) continue;
         CAPTURE(fmt::format("widths {}, kernel {}, stride {}, padding {}", fmt::join(widths, " "), kernel, stride,
                             padding));
         check_equal(exact_trial({3, 4, kernel, stride, padding}, widths, dtype));
@@ -104,13 +104,13 @@ std::vector<Sent> sent_by_each(const Conv2dOptions& options, const WidthsOf& wid
   const auto outcome = launch::run_ranks(
       threads(static_cast<int>(widths.size())), launch::RankBody([&](Communicator& comm, launch::RankOutcome& own) {
         const auto count = [&](const char* name) {
-          const LedgerEntry total = endpoint_of(comm).ledger().total();
+          const LedgerEntry total = get_endpoint(comm).ledger().total();
           own.tensors[name] =
               at::tensor({static_cast<std::int64_t>(total.messages), static_cast<std::int64_t>(total.bytes_sent)});
         };
         SeededWeights weights(1);
         const ParallelConv2d conv(Weights(weights), options, comm);
-        const at::Tensor x = exact_values({2, options.in_channels, 6, total_of(widths)}, at::kFloat, 3);
+        const at::Tensor x = exact_values({2, options.in_channels, 6, compute_total(widths)}, at::kFloat, 3);
         const at::Tensor own_x = own_columns(x, widths, comm.rank()).requires_grad_();
         const WidthShard out = conv.forward({own_x, widths});
         count("forward");
@@ -163,7 +163,7 @@ TEST_CASE("cost: with stride 2 and even widths, columns go to the right only") {
 }
 
 /// Peak bytes on the last rank of a forward pass without gradients that owns its input.
-std::int64_t peak_of(const Conv2dOptions& options, int size, std::int64_t width) {
+std::int64_t bound_peak(const Conv2dOptions& options, int size, std::int64_t width) {
   const auto outcome = launch::run_ranks(threads(size), [&](Communicator& comm) {
     const c10::NoGradGuard no_grad;
     SeededWeights weights(1);
@@ -182,9 +182,9 @@ std::int64_t peak_of(const Conv2dOptions& options, int size, std::int64_t width)
 TEST_CASE("memory: without gradients never more than two pictures, except for the halo and the kernel's own copy") {
   constexpr std::int64_t kColumn = 32 * 64 * 4;  // bytes
   constexpr std::int64_t kKernel = 32 * 32 * 9 * 4;
-  CHECK(peak_of({32, 32}, 1, 64) <= (64 + 64) * kColumn + 2 * kKernel);
-  CHECK(peak_of({32, 32}, 3, 64) <= (64 + 66 + 2) * kColumn + 2 * kKernel);
-  CHECK(peak_of(pointwise(32, 32), 3, 64) <= (64 + 64) * kColumn + 2 * kKernel);
+  CHECK(bound_peak({32, 32}, 1, 64) <= (64 + 64) * kColumn + 2 * kKernel);
+  CHECK(bound_peak({32, 32}, 3, 64) <= (64 + 66 + 2) * kColumn + 2 * kKernel);
+  CHECK(bound_peak(pointwise(32, 32), 3, 64) <= (64 + 64) * kColumn + 2 * kKernel);
 }
 
 TEST_CASE("a channels-last picture stays one") {

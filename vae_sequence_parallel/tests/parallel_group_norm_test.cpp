@@ -4,7 +4,7 @@
 #include "common/api/compare.h"
 #include "common/api/errors.h"
 #include "common/api/partition.h"
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
@@ -30,7 +30,7 @@ WidthTrial norm_trial(const WidthsOf& widths, at::ScalarType dtype, double mean 
   setup.dtype = dtype;
   setup.mean = mean;
   WidthTrial trial;
-  trial.x = picture_of(setup, static_cast<int>(widths.size()), 1);
+  trial.x = make_picture(setup, static_cast<int>(widths.size()), 1);
   trial.widths = widths;
   // LibTorch's own, which shares no code with ours.
   trial.serial = [](const Weights& weights, const at::Tensor& whole) {
@@ -108,8 +108,8 @@ TEST_CASE("cost: one all-gather of 3 doubles per group and picture, backward one
   for (const int size : {1, 2, 3, 4, 5, 8}) {
     const auto outcome = launch::run_ranks(threads(size), [&](Communicator& comm) {
       const auto count = [&] {
-        const LedgerEntry gathers = endpoint_of(comm).ledger().of("all_gather");
-        const LedgerEntry total = endpoint_of(comm).ledger().total();
+        const LedgerEntry gathers = get_endpoint(comm).ledger().of("all_gather");
+        const LedgerEntry total = get_endpoint(comm).ledger().total();
         return at::tensor({static_cast<std::int64_t>(gathers.calls), static_cast<std::int64_t>(gathers.bytes_sent),
                            static_cast<std::int64_t>(total.calls), static_cast<std::int64_t>(total.bytes_sent)});
       };

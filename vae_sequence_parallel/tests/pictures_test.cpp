@@ -15,7 +15,7 @@ at::Tensor columns(std::int64_t width) {
 }
 
 /// The columns that a row of the model's input shows.
-at::Tensor columns_of(const at::Tensor& input) {
+at::Tensor take_columns(const at::Tensor& input) {
   return input[0][0][0].add(1).mul(127.5).round().to(at::kLong);
 }
 
@@ -57,12 +57,12 @@ TEST_CASE("picture tensor: channels come first, in order") {
 }
 
 TEST_CASE("picture tensor: padding mirrors, back and forth where the picture is small") {
-  CHECK(columns_of(to_model_input(columns(6), 8)).equal(longs({0, 1, 2, 3, 4, 5, 4, 3})));
-  CHECK(columns_of(to_model_input(columns(3), 8)).equal(longs({0, 1, 2, 1, 0, 1, 2, 1})));
-  CHECK(columns_of(to_model_input(columns(2), 8)).equal(longs({0, 1, 0, 1, 0, 1, 0, 1})));
+  CHECK(take_columns(to_model_input(columns(6), 8)).equal(longs({0, 1, 2, 3, 4, 5, 4, 3})));
+  CHECK(take_columns(to_model_input(columns(3), 8)).equal(longs({0, 1, 2, 1, 0, 1, 2, 1})));
+  CHECK(take_columns(to_model_input(columns(2), 8)).equal(longs({0, 1, 0, 1, 0, 1, 0, 1})));
   const at::Tensor one = to_model_input(at::full({1, 1, 3}, 9, at::kByte), 8);
   CHECK((one.sizes() == at::IntArrayRef({1, 3, 8, 8})));
-  CHECK(columns_of(one).equal(at::full({8}, 9, at::kLong)));
+  CHECK(take_columns(one).equal(at::full({8}, 9, at::kLong)));
 }
 
 TEST_CASE("picture tensor: where it can, the padding is LibTorch's own reflection") {

@@ -7,7 +7,7 @@
 #include "common/tensor/files/safetensors.h"
 #include "common/tensor/files/torch_file.h"
 #include "common/tensor/seeded.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 
@@ -26,7 +26,7 @@ struct Folder {
   ReconstructionFiles files{folder.file("")};
 
   std::string load() const {
-    return testing::message_of([&] { load_latent(files, small_config()); });
+    return testing::get_message([&] { load_latent(files, small_config()); });
   }
 };
 
@@ -57,10 +57,10 @@ TEST_CASE("a latent, or a baseline, of another checkpoint than this run's is ref
   const Folder at_hand;
   CHECK_NOTHROW(require_checkpoint(some_latent(), kDigest, at_hand.files, "ae.safetensors"));
   CHECK(testing::contains(
-      testing::message_of([&] { require_checkpoint(some_latent(), "another", at_hand.files, "ae.safetensors"); }),
+      testing::get_message([&] { require_checkpoint(some_latent(), "another", at_hand.files, "ae.safetensors"); }),
       "was encoded with another checkpoint than 'ae.safetensors'; hint: "));
   save_baseline(at_hand.files, some_latent(), {seeded_randn({1, 3, 24, 40}, 4), 1234}, "another");
-  CHECK(testing::contains(testing::message_of([&] { load_baseline(at_hand.files, some_latent(), kDigest); }),
+  CHECK(testing::contains(testing::get_message([&] { load_baseline(at_hand.files, some_latent(), kDigest); }),
                           "was decoded with another checkpoint than this run's; hint: "));
 }
 
@@ -68,7 +68,7 @@ TEST_CASE("steps out of order say which one is missing") {
   const Folder at_hand;
   CHECK(testing::contains(at_hand.load(), "hint: run encode first"));
   save_latent(at_hand.files, some_latent());
-  CHECK(testing::contains(testing::message_of([&] { load_baseline(at_hand.files, some_latent(), kDigest); }),
+  CHECK(testing::contains(testing::get_message([&] { load_baseline(at_hand.files, some_latent(), kDigest); }),
                           "hint: run baseline first"));
 }
 
@@ -104,11 +104,11 @@ TEST_CASE("a baseline belongs to its latent") {
   CHECK(loaded.peak_activation_bytes == 1234);
   Latent other = some_latent();
   other.z = other.z + 1;
-  CHECK(testing::contains(testing::message_of([&] { load_baseline(at_hand.files, other, kDigest); }),
+  CHECK(testing::contains(testing::get_message([&] { load_baseline(at_hand.files, other, kDigest); }),
                           "is of another latent"));
   std::filesystem::remove(at_hand.files.baseline);
   save_safetensors(at_hand.files.baseline, {{"latent", some_latent().z}}, {{"checkpoint_digest", kDigest}});
-  CHECK(testing::contains(testing::message_of([&] { load_baseline(at_hand.files, some_latent(), kDigest); }),
+  CHECK(testing::contains(testing::get_message([&] { load_baseline(at_hand.files, some_latent(), kDigest); }),
                           "expected a tensor 'image'"));
 }
 

@@ -1,6 +1,6 @@
 #include <c10/core/GradMode.h>
 
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 #include "common/tensor/meters/memory_meter.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
@@ -53,7 +53,7 @@ TEST_CASE("ring attention: cost, to the byte") {
     for (const std::vector<std::int64_t>& lengths : length_patterns(size)) {
       const auto outcome = launch::run_ranks(threads(size), [&](Communicator& comm) {
         const auto spent = [&] {
-          const LedgerEntry cost = endpoint_of(comm).ledger().total();
+          const LedgerEntry cost = get_endpoint(comm).ledger().total();
           return at::tensor({static_cast<std::int64_t>(cost.messages), static_cast<std::int64_t>(cost.bytes_sent)});
         };
         const at::Tensor x = at::ones({2, 3, lengths[static_cast<std::size_t>(comm.rank())], 4}).requires_grad_();
@@ -85,7 +85,7 @@ struct Peaks {
   std::int64_t both = 0;
 };
 
-Peaks peaks_of(int size, std::int64_t length, std::int64_t channels, const AttentionCall& call) {
+Peaks bound_peaks(int size, std::int64_t length, std::int64_t channels, const AttentionCall& call) {
   install_memory_meter();
   const std::vector<std::int64_t> lengths(static_cast<std::size_t>(size), length);
   const auto outcome = launch::run_ranks(threads(size), [&](Communicator& comm) {
@@ -115,12 +115,12 @@ TEST_CASE("ring attention: memory is that of one block's scores, not of all") {
   constexpr std::int64_t kPositions = 1024, kChannels = 16;
   const AttentionCall alone = [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                  const std::vector<std::int64_t>&, Communicator&) { return attention(q, k, v); };
-  const Peaks serial = peaks_of(1, kPositions, kChannels, alone);
+  const Peaks serial = bound_peaks(1, kPositions, kChannels, alone);
   for (const int size : {1, 2, 4, 8}) {
     CAPTURE(size);
     const std::int64_t length = kPositions / size;
     const std::int64_t scores = length * length * 8, vectors = length * kChannels * 8, numbers = length * 8;
-    const Peaks ring_peaks = peaks_of(size, length, kChannels, ring);
+    const Peaks ring_peaks = bound_peaks(size, length, kChannels, ring);
     // q and out; k and v of this block and of the next.
     CHECK(ring_peaks.forward <= scores + 6 * vectors + 6 * numbers);
     // The same; their gradients, twice; those of q and out; one temporary vector.

@@ -1,4 +1,4 @@
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
 #include "vae_sequence_parallel/sequence_attention.h"
@@ -56,7 +56,7 @@ TEST_CASE("Ulysses attention: cost, to the byte") {
     for (const std::vector<std::int64_t>& lengths : length_patterns(size)) {
       const auto outcome = launch::run_ranks(threads(size), [&](Communicator& comm) {
         const auto spent = [&] {
-          const LedgerEntry cost = endpoint_of(comm).ledger().of("all_to_all");
+          const LedgerEntry cost = get_endpoint(comm).ledger().of("all_to_all");
           return at::tensor({static_cast<std::int64_t>(cost.calls), static_cast<std::int64_t>(cost.bytes_sent)});
         };
         const std::int64_t length = lengths[static_cast<std::size_t>(comm.rank())];
@@ -67,7 +67,7 @@ TEST_CASE("Ulysses attention: cost, to the byte") {
         return TensorMap{
             {"forward", forward},
             {"backward", spent() - forward},
-            {"messages", at::tensor(static_cast<std::int64_t>(endpoint_of(comm).ledger().total().messages))}};
+            {"messages", at::tensor(static_cast<std::int64_t>(get_endpoint(comm).ledger().total().messages))}};
       });
       if (outcome.failure) FAIL(outcome.failure->message);
       for (int rank = 0; rank < size; ++rank) {

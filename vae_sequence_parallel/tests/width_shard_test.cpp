@@ -1,7 +1,7 @@
 #include "vae_sequence_parallel/model/width_shard.h"
 
 #include "common/api/errors.h"
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 #include "common/tensor/exact_data.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
@@ -36,11 +36,11 @@ TEST_CASE("split_width: fewer columns than ranks, or no picture at all, is refus
 TEST_CASE("gather_width: the whole picture on every rank, for the bytes of the own columns to each other rank") {
   for (const int size : {1, 2, 3, 4, 5, 8}) {
     for (const std::vector<std::int64_t>& widths : width_patterns(size)) {
-      const at::Tensor picture = exact_values({2, 3, 4, total_of(widths)}, at::kFloat, 1);
+      const at::Tensor picture = exact_values({2, 3, 4, compute_total(widths)}, at::kFloat, 1);
       const auto outcome = launch::run_ranks(threads(size), [&](Communicator& comm) {
         const at::Tensor own = own_columns(picture, widths, comm.rank());
         const at::Tensor whole = gather_width({own, widths}, comm.collectives());
-        const auto bytes = static_cast<std::int64_t>(endpoint_of(comm).ledger().total().bytes_sent);
+        const auto bytes = static_cast<std::int64_t>(get_endpoint(comm).ledger().total().bytes_sent);
         return TensorMap{{"whole", whole}, {"bytes", at::tensor(bytes)}};
       });
       CAPTURE(size);

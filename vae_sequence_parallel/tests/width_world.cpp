@@ -110,7 +110,7 @@ std::vector<std::vector<std::int64_t>> width_patterns(int size) {
   return {std::vector<std::int64_t>(count, 2), first_more, second_more, every_other, last_only};
 }
 
-std::int64_t total_of(const std::vector<std::int64_t>& widths) {
+std::int64_t compute_total(const std::vector<std::int64_t>& widths) {
   return std::accumulate(widths.begin(), widths.end(), std::int64_t{0});
 }
 

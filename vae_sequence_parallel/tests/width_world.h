@@ -21,7 +21,7 @@ struct WidthTrial {
 
 /// The trial of a serial module and its parallel version, made of the same arguments.
 template <class Serial, class Parallel, class... Arguments>
-WidthTrial trial_of(const at::Tensor& x, const std::vector<std::int64_t>& widths, const Arguments&... arguments) {
+WidthTrial make_trial(const at::Tensor& x, const std::vector<std::int64_t>& widths, const Arguments&... arguments) {
   WidthTrial trial;
   trial.x = x;
   trial.widths = widths;
@@ -43,6 +43,6 @@ TensorMap parallel_results(const WidthTrial& trial);
 /// Ways to spread columns over `size` ranks: 2 each; 2 1 1 1; 1 4 1 1; all on the even ranks, or on the last.
 std::vector<std::vector<std::int64_t>> width_patterns(int size);
 
-std::int64_t total_of(const std::vector<std::int64_t>& widths);
+std::int64_t compute_total(const std::vector<std::int64_t>& widths);
 
 }  // namespace lab::vae

@@ -5,7 +5,7 @@
 #ifdef RIGHT
 #include "a9_collectives/chunks.h"
 #else
-#include "common/comm/messages/endpoint_of.h"            // expect-error
+#include "common/comm/messages/get_endpoint.h"            // expect-error
 #include <gloo/allreduce.h>                              // expect-error
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>  // expect-error
 #endif

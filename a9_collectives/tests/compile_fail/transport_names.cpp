@@ -30,8 +30,8 @@ using namespace c10d;                     // expect-error
 using Group = ::c10d::ProcessGroup;       // expect-error
 void barrier(c10d::ProcessGroup& group);  // expect-error
 
-void* ledger_of(lab::Communicator& comm) { return &comm.endpoint(); }  // expect-error
-void* way_to_it(lab::Communicator& comm) { return &lab::endpoint_of(comm); }  // expect-error
+void* reach_ledger(lab::Communicator& comm) { return &comm.endpoint(); }  // expect-error
+void* way_to_it(lab::Communicator& comm) { return &lab::get_endpoint(comm); }  // expect-error
 
 void wait_a_little() { asm("nop"); }               // expect-error
 void wait_longer() { __asm__ __volatile__("nop"); }  // expect-error

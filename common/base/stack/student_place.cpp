@@ -51,7 +51,7 @@ std::uintptr_t stack_pointer(const void* context) {
 #endif
 }
 
-const char* cause_of(const siginfo_t& info, const void* context) {
+const char* name_cause(const siginfo_t& info, const void* context) {
   switch (info.si_signo) {
     case SIGFPE: return info.si_code == FPE_INTDIV ? "an integer is divided by zero" : "an arithmetic error";
     case SIGILL: return "no instruction: often the end of a function that returns nothing, but should";
@@ -70,7 +70,7 @@ const char* cause_of(const siginfo_t& info, const void* context) {
   return "a pointer, reference or index leads to memory that is not there";
 }
 
-std::array<char, 32> name_of(const FollowedThread& thread) {
+std::array<char, 32> get_name(const FollowedThread& thread) {
   std::array<char, 32> name{"a simulated rank"};
   if (thread.rank() >= 0) std::snprintf(name.data(), name.size(), "rank %d", thread.rank());
   return name;
@@ -100,14 +100,14 @@ ExitCode say_why(const char* cause) {
     return of_whom;
   }
   std::array<char, sizeof(text) + 32> line{};
-  print(line.data(), std::snprintf(line.data(), line.size(), "error: %s%s\n", name_of(*thread).data(), text.data()));
+  print(line.data(), std::snprintf(line.data(), line.size(), "error: %s%s\n", get_name(*thread).data(), text.data()));
   return of_whom;
 }
 
 /// The default follows when it returns: by the same instruction, by abort(), or by the signal that is sent again.
 void on_crash(int signal, siginfo_t* info, void* context) {
   const bool is_own = info->si_code > 0 || info->si_pid == ::getpid();
-  if (is_own && followed() != nullptr) say_why(cause_of(*info, context));
+  if (is_own && followed() != nullptr) say_why(name_cause(*info, context));
   if (info->si_code <= 0 && signal != SIGABRT) ::raise(signal);
 }
 
@@ -123,7 +123,7 @@ void on_question(int, siginfo_t*, void*) {
   } else if (thread != nullptr && frame.line[0] != '\0' && is_waiting == 0) {
     std::array<char, sizeof(frame.line) + 64> line{};
     print(line.data(),
-          std::snprintf(line.data(), line.size(), "error: %s at %s\n", name_of(*thread).data(), frame.line.data()));
+          std::snprintf(line.data(), line.size(), "error: %s at %s\n", get_name(*thread).data(), frame.line.data()));
   }
   errno = before;
 }
@@ -144,7 +144,7 @@ void install_handlers() {
   handle(kAsks, on_question, SA_RESTART);
 }
 
-const char* meaning_of(const char* condition) {
+const char* find_meaning(const char* condition) {
   if (std::strstr(condition, "size()") != nullptr) return "an index is out of range";
   if (std::strstr(condition, "empty()") != nullptr) return "an element is taken of something empty";
   if (std::strstr(condition, "pointer()") != nullptr || std::strstr(condition, "nullptr") != nullptr)
@@ -217,7 +217,7 @@ __attribute__((__noreturn__)) void __glibcxx_assert_fail(const char* file, int l
                                                          const char* condition) noexcept {
   if (lab::followed() != nullptr) {
     std::array<char, 160> cause{};
-    std::snprintf(cause.data(), cause.size(), "%s: expected %s", lab::meaning_of(condition), condition);
+    std::snprintf(cause.data(), cause.size(), "%s: expected %s", lab::find_meaning(condition), condition);
     const lab::ExitCode code = lab::say_why(cause.data());
     std::fflush(nullptr);
     ::_exit(static_cast<int>(code));

@@ -10,7 +10,7 @@
 #include "common/base/failure.h"
 #include "common/base/files.h"
 #include "common/testing/captured.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
 
@@ -28,7 +28,7 @@ std::string content(const std::string& path) {
 }
 
 std::string refusal(const std::string& path) {
-  return lab::testing::message_of<lab::UsageError>([&] { lab::write_file_atomically(path, "x"); });
+  return lab::testing::get_message<lab::UsageError>([&] { lab::write_file_atomically(path, "x"); });
 }
 
 auto num_files(const std::string& folder) {

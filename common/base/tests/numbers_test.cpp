@@ -1,7 +1,7 @@
 #include "common/base/numbers.h"
 
 #include "common/api/errors.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 
 namespace lab {
@@ -21,7 +21,7 @@ TEST_CASE("number list: invalid lists, and numbers that the rule forbids") {
     CHECK_THROWS_AS(numbers_in("--ranks", wrong, {1, 64}), UsageError);
   }
   CHECK_THROWS_AS(numbers_in("--sizes", "12", {8, 64, 8}), UsageError);
-  const std::string message = testing::message_of([] { numbers_in("--ranks", "0,x", {1, 64}); });
+  const std::string message = testing::get_message([] { numbers_in("--ranks", "0,x", {1, 64}); });
   CHECK(testing::contains(message, "--ranks: expected numbers from 1 to 64"));
   CHECK(testing::contains(message, "0,x"));
 }

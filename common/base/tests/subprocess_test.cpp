@@ -11,22 +11,22 @@
 using namespace lab;
 
 TEST_CASE("a forked child ends with what its body returns") {
-  CHECK(exit_code_of(fork_process([] { return 7; })) == 7);
-  CHECK(exit_code_of(fork_process([] { return 0; })) == 0);
+  CHECK(choose_exit_code(fork_process([] { return 7; })) == 7);
+  CHECK(choose_exit_code(fork_process([] { return 0; })) == 0);
 }
 
 TEST_CASE("what a body throws becomes its exit code") {
   const UniqueFd nowhere = null_output();
   const ProcessOptions quiet = {false, -1, nowhere.get()};
-  CHECK(exit_code_of(fork_process([]() -> int { throw ContractError("no"); }, quiet)) == 4);
-  CHECK(exit_code_of(fork_process([]() -> int { throw std::runtime_error("no"); }, quiet)) == 70);
-  CHECK(exit_code_of(fork_process([]() -> int { throw 1; }, quiet)) == 70);
+  CHECK(choose_exit_code(fork_process([]() -> int { throw ContractError("no"); }, quiet)) == 4);
+  CHECK(choose_exit_code(fork_process([]() -> int { throw std::runtime_error("no"); }, quiet)) == 70);
+  CHECK(choose_exit_code(fork_process([]() -> int { throw 1; }, quiet)) == 70);
 }
 
 TEST_CASE("a child leads its group, unless it keeps the terminal") {
-  CHECK(exit_code_of(fork_process([] { return ::getpgrp() == ::getpid() ? 0 : 1; })) == 0);
+  CHECK(choose_exit_code(fork_process([] { return ::getpgrp() == ::getpid() ? 0 : 1; })) == 0);
   const pid_t group = ::getpgrp();
-  CHECK(exit_code_of(fork_process([group] { return ::getpgrp() == group ? 0 : 1; }, {true, -1, -1})) == 0);
+  CHECK(choose_exit_code(fork_process([group] { return ::getpgrp() == group ? 0 : 1; }, {true, -1, -1})) == 0);
 }
 
 TEST_CASE("a child starts with no signal blocked, and nohup's SIGHUP still ignored") {
@@ -34,7 +34,7 @@ TEST_CASE("a child starts with no signal blocked, and nohup's SIGHUP still ignor
   sigfillset(&all);
   ::sigprocmask(SIG_BLOCK, &all, &before);
   ::signal(SIGHUP, SIG_IGN);
-  const int code = exit_code_of(fork_process([] {
+  const int code = choose_exit_code(fork_process([] {
     sigset_t blocked;
     ::sigprocmask(SIG_BLOCK, nullptr, &blocked);
     for (int signal = 1; signal < 32; ++signal) {
@@ -54,7 +54,7 @@ TEST_CASE("a program gets its arguments and the added variables") {
   const pid_t pid = exec_process(
       {"sh", "-c", "test \"$LAB_TEST_KEPT$LAB_TEST_CHANGED$LAB_TEST_NEW$1\" = 'keptnewa b*c d'", "sh", "*c d"},
       {{"LAB_TEST_CHANGED", "new"}, {"LAB_TEST_NEW", "a b"}});
-  CHECK(exit_code_of(pid) == 0);
+  CHECK(choose_exit_code(pid) == 0);
 }
 
 TEST_CASE("a program that cannot be run is refused in one message, and leaves no process") {
@@ -81,7 +81,7 @@ TEST_CASE("a child dies with the process that made it, whatever that one died of
   CHECK(is_alive(rank));
   ::kill(launcher, SIGKILL);
   ::waitpid(launcher, nullptr, 0);
-  CHECK(soon([rank] { return !is_alive(rank); }));
+  CHECK(becomes_true([rank] { return !is_alive(rank); }));
   ::close(ends[0]);
   ::close(ends[1]);
 }
@@ -145,13 +145,13 @@ TEST_CASE("a program that does not end is asked to end, and killed with its grou
   pid_t left = 0;
   {
     Subprocess process(command);
-    REQUIRE(soon([&] { return process.wait_for(0.01) || process.out().find('\n') != std::string::npos; }));
+    REQUIRE(becomes_true([&] { return process.wait_for(0.01) || process.out().find('\n') != std::string::npos; }));
     left = static_cast<pid_t>(std::stol(process.out()));
     CHECK(is_alive(left));
   }
-  CHECK(soon([left] { return !is_alive(left); }));
+  CHECK(becomes_true([left] { return !is_alive(left); }));
   left = static_cast<pid_t>(std::stol(run_script("sleep 3600 & echo $!").out));
-  CHECK(soon([left] { return !is_alive(left); }));
+  CHECK(becomes_true([left] { return !is_alive(left); }));
 }
 
 TEST_CASE("a program that ignores SIGTERM is killed in the end") {

@@ -106,7 +106,7 @@ TEST_CASE("split: one part more than separators") {
 
 TEST_CASE("lines: each with its line break") {
   using Lines = std::vector<std::string>;
-  CHECK(lab::lines_of("a\n\nb") == Lines{"a\n", "\n", "b"});
-  CHECK(lab::lines_of("a\n") == Lines{"a\n"});
-  CHECK(lab::lines_of("").empty());
+  CHECK(lab::list_lines("a\n\nb") == Lines{"a\n", "\n", "b"});
+  CHECK(lab::list_lines("a\n") == Lines{"a\n"});
+  CHECK(lab::list_lines("").empty());
 }

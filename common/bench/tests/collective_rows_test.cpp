@@ -10,7 +10,7 @@
 namespace lab {
 namespace {
 
-CollectiveRow row_of(const std::string& contender, std::int64_t bytes, double seconds) {
+CollectiveRow make_row(const std::string& contender, std::int64_t bytes, double seconds) {
   CollectiveRow row{"allreduce", contender, contender == kOurs ? "gloo" : "", bytes, 4};
   row.min_seconds = seconds / 2;
   row.median_seconds = seconds;
@@ -22,7 +22,7 @@ CollectiveRow row_of(const std::string& contender, std::int64_t bytes, double se
 }
 
 TEST_CASE("bandwidth: bytes over the median time, and the bus's share of them") {
-  const CollectiveRow row = row_of(kOurs, 1 << 20, 1e-3);
+  const CollectiveRow row = make_row(kOurs, 1 << 20, 1e-3);
   CHECK(row.algbw() == doctest::Approx(1.048576));
   CHECK(row.busbw() == doctest::Approx(1.5 * 1.048576));
 }
@@ -49,7 +49,7 @@ TEST_CASE("expected results: of three ranks, part by part") {
 }
 
 TEST_CASE("table: a line has a figure under every heading") {
-  CollectiveRow row = row_of(kOurs, 4096, 20e-6);
+  CollectiveRow row = make_row(kOurs, 4096, 20e-6);
   row.wrong = 7;
   std::istringstream line(collective_line(row));
   CHECK(std::vector<std::string>(std::istream_iterator<std::string>(line), {}) ==
@@ -57,11 +57,11 @@ TEST_CASE("table: a line has a figure under every heading") {
                                  "2.25", "7"});
   const std::string header = collective_header();
   CHECK(collective_line(row).size() == header.find('\n'));
-  CHECK(collective_line(row_of("mpi shared memory", std::int64_t{1} << 30, 0.1)).size() == header.find('\n'));
+  CHECK(collective_line(make_row("mpi shared memory", std::int64_t{1} << 30, 0.1)).size() == header.find('\n'));
 }
 
 TEST_CASE("JSON: rows survive a round trip") {
-  const std::vector<CollectiveRow> rows = {row_of(kOurs, 4096, 1.0 / 3e6), row_of("gloo", 4096, 20e-6)};
+  const std::vector<CollectiveRow> rows = {make_row(kOurs, 4096, 1.0 / 3e6), make_row("gloo", 4096, 20e-6)};
   const auto back = from_json_text<std::vector<CollectiveRow>>(json_text(rows), "rows");
   REQUIRE(back.size() == 2);
   CHECK(back[0].is_ours());
@@ -73,21 +73,21 @@ TEST_CASE("JSON: rows survive a round trip") {
 }
 
 TEST_CASE("summary: geometric mean and worst cell of our rows by the peer's, in each band of sizes") {
-  const std::vector<CollectiveRow> rows = {row_of(kOurs, 1024, 1),    row_of("mpi tcp", 1024, 2),
-                                           row_of(kOurs, 4096, 1),    row_of("mpi tcp", 4096, 0.25),
-                                           row_of(kOurs, 1 << 20, 4), row_of("mpi tcp", 1 << 20, 1),
-                                           row_of(kOurs, 1 << 21, 1), row_of("mpi tcp", 1 << 22, 1)};
+  const std::vector<CollectiveRow> rows = {make_row(kOurs, 1024, 1),    make_row("mpi tcp", 1024, 2),
+                                           make_row(kOurs, 4096, 1),    make_row("mpi tcp", 4096, 0.25),
+                                           make_row(kOurs, 1 << 20, 4), make_row("mpi tcp", 1 << 20, 1),
+                                           make_row(kOurs, 1 << 21, 1), make_row("mpi tcp", 1 << 22, 1)};
   CHECK(
       summary_lines(rows) ==
       std::vector<std::string>{"ours / mpi tcp                             geometric mean 2.00 of 3 cells, 2 above 1; "
                                "worst 4.00: allreduce of 4 KiB",
                                "ours / mpi tcp, 256 KiB to 4 MiB           geometric mean 4.00 of 1 cell, 1 above 1; "
                                "worst 4.00: allreduce of 1 MiB"});
-  CHECK(summary_lines({row_of(kOurs, 1024, 1)}).empty());
+  CHECK(summary_lines({make_row(kOurs, 1024, 1)}).empty());
 }
 
 TEST_CASE("summary: a size rounded down still counts as 64 MiB") {
-  std::vector<CollectiveRow> rows = {row_of(kOurs, (64 << 20) - 4, 1), row_of("mpi tcp", (64 << 20) - 4, 2)};
+  std::vector<CollectiveRow> rows = {make_row(kOurs, (64 << 20) - 4, 1), make_row("mpi tcp", (64 << 20) - 4, 2)};
   for (CollectiveRow& row : rows) row.ranks = 3;
   const std::vector<std::string> lines = summary_lines(rows);
   REQUIRE(lines.size() == 2);
@@ -96,7 +96,7 @@ TEST_CASE("summary: a size rounded down still counts as 64 MiB") {
 }
 
 TEST_CASE("summary: a broadcast's calls alone, too") {
-  std::vector<CollectiveRow> rows = {row_of(kOurs, 1024, 2e-6), row_of("gloo", 1024, 1e-6)};
+  std::vector<CollectiveRow> rows = {make_row(kOurs, 1024, 2e-6), make_row("gloo", 1024, 1e-6)};
   for (CollectiveRow& row : rows) row.collective = "broadcast";
   rows[0].alone_seconds = rows[1].alone_seconds / 2;
   CHECK(

@@ -23,13 +23,13 @@ double finite_size(const at::Tensor& tensor) {
 }
 
 /// A few values from the middle, the same ones for tensors of the same shape: they refute most claims.
-at::Tensor sample_of(at::Tensor tensor) {
+at::Tensor take_sample(at::Tensor tensor) {
   constexpr std::int64_t kEnough = 256;
   while (tensor.numel() > kEnough) tensor = tensor.select(0, tensor.size(0) / 2);
   return tensor;
 }
 
-double error_of(const at::Tensor& actual, const at::Tensor& expected) {
+double compute_error(const at::Tensor& actual, const at::Tensor& expected) {
   if (!actual.defined() || actual.sizes() != expected.sizes()) return kFarAway;
   return largest_distance(actual, expected);
 }
@@ -41,7 +41,7 @@ void add_wrong_results(const CaseEvidence& evidence, int rank, Clues& clues) {
     const auto found = actual.find(name);
     const at::Tensor got = found == actual.end() ? at::Tensor() : found->second;
     if (!comparable(got, expected) || !compare(got, expected, evidence.test_case.tolerance).close)
-      clues.wrong.push_back({rank, name, got, expected, error_of(got, expected)});
+      clues.wrong.push_back({rank, name, got, expected, compute_error(got, expected)});
   }
 }
 
@@ -53,7 +53,7 @@ std::string joined_with_and(const std::vector<std::string>& words) {
 }
 
 /// Each once, in quotes.
-std::vector<std::string> names_of(const std::vector<WrongResult>& wrong) {
+std::vector<std::string> list_names(const std::vector<WrongResult>& wrong) {
   std::vector<std::string> names;
   for (const WrongResult& each : wrong) {
     const std::string quoted = fmt::format("'{}'", each.name);
@@ -79,12 +79,12 @@ std::vector<int> Clues::ranks() const {
 }
 
 std::size_t Clues::num_names() const {
-  return names_of(wrong).size();
+  return list_names(wrong).size();
 }
 
 std::string Clues::subject() const {
   constexpr std::size_t kMostNames = 3;
-  const std::vector<std::string> names = names_of(wrong);
+  const std::vector<std::string> names = list_names(wrong);
   const char* kind = std::all_of(wrong.begin(), wrong.end(), is_gradient) ? "gradient" : "result";
   if (names.size() > kMostNames) return fmt::format("{} {}s", names.size(), kind);
   return fmt::format("{}{} {}", kind, names.size() == 1 ? "" : "s", joined_with_and(names));
@@ -129,7 +129,7 @@ bool is_as_claimed(const at::Tensor& value, const at::Tensor& claim, double erro
   const bool is_exact = is_whole(value) && is_whole(claim);
   const double share = is_exact ? 0 : value.scalar_type() == at::kDouble ? 1e-7 : 1e-4;
   const double most = share * (std::isfinite(error) ? error : finite_size(claim));
-  return largest_distance(sample_of(value), sample_of(claim)) <= most && largest_distance(value, claim) <= most;
+  return largest_distance(take_sample(value), take_sample(claim)) <= most && largest_distance(value, claim) <= most;
 }
 
 bool fits(const WrongResult& wrong, const at::Tensor& claim) {
@@ -157,7 +157,7 @@ at::Tensor part_along(const at::Tensor& tensor, std::int64_t dim, std::int64_t p
   return tensor.narrow(dim, index * length, length);
 }
 
-std::vector<Count> counts_of(const Clues& clues) {
+std::vector<Count> list_counts(const Clues& clues) {
   std::vector<Count> counts;
   if (clues.wrong.empty()) return counts;
   const auto rank = static_cast<std::size_t>(clues.wrong.front().rank);

@@ -77,7 +77,7 @@ struct Count {
   double value = 0;
 };
 /// Those of the first wrong rank, the likeliest first.
-std::vector<Count> counts_of(const Clues& clues);
+std::vector<Count> list_counts(const Clues& clues);
 
 /// "ranks 2 and 3", "rank 1".
 std::string ranks_text(const std::vector<int>& ranks);

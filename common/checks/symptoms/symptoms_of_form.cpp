@@ -49,7 +49,7 @@ bool any_pair_of_dims(const at::Tensor& tensor, const std::function<bool(std::in
   return false;
 }
 
-std::string shapes_of(const WrongResult& wrong) {
+std::string describe_shapes(const WrongResult& wrong) {
   return fmt::format("{} instead of {}", shape_text(wrong.actual.sizes()), shape_text(wrong.expected.sizes()));
 }
 
@@ -131,7 +131,7 @@ Explanation wrong_shape_right_numbers(const Clues& clues) {
   };
   if (!holds_for_all(clues, test)) return std::nullopt;
   return fmt::format("{} the right numbers in the right order, but another shape: {}", clues.subject_has(),
-                     shapes_of(clues.wrong.front()));
+                     describe_shapes(clues.wrong.front()));
 }
 
 Explanation wrong_shape_is_part(const Clues& clues) {
@@ -141,7 +141,7 @@ Explanation wrong_shape_is_part(const Clues& clues) {
   };
   if (!holds_for_all(clues, test)) return std::nullopt;
   return fmt::format("{} the shape of one rank's part, {}: what the other ranks have was not joined to it",
-                     clues.subject_has(), shapes_of(clues.wrong.front()));
+                     clues.subject_has(), describe_shapes(clues.wrong.front()));
 }
 
 Explanation wrong_shape_is_whole(const Clues& clues) {
@@ -151,7 +151,7 @@ Explanation wrong_shape_is_whole(const Clues& clues) {
   };
   if (!holds_for_all(clues, test)) return std::nullopt;
   return fmt::format("{} the shape of the whole, {}: each rank should keep its own part only", clues.subject_has(),
-                     shapes_of(clues.wrong.front()));
+                     describe_shapes(clues.wrong.front()));
 }
 
 Explanation ended_in_deadlock(const CaseEvidence& evidence) {

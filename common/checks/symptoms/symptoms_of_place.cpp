@@ -59,7 +59,7 @@ at::Tensor first_part_repeated(const at::Tensor& expected, std::int64_t dim, std
 Explanation first_slice_everywhere(const Clues& clues) {
   if (clues.wrong.empty()) return std::nullopt;
   // A stack of results, one for each micro-batch, has as many parts as its first dimension is long.
-  std::vector<Count> counts = counts_of(clues);
+  std::vector<Count> counts = list_counts(clues);
   if (clues.among_ranks()) counts.insert(counts.begin(), {"ranks", static_cast<double>(clues.size())});
   const at::Tensor& any = clues.wrong.front().expected;
   if (any.dim() > 1) counts.push_back({"slices", static_cast<double>(any.size(0))});

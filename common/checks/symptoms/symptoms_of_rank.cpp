@@ -18,9 +18,9 @@ at::Tensor expected_on(const Clues& clues, int rank, const std::string& name) {
   return found == expected.end() ? at::Tensor() : found->second;
 }
 
-/// True if each wrong rank r holds what rank source_of(r) should.
-bool holds_result_of(const Clues& clues, const std::function<int(int)>& source_of) {
-  return all_fit(clues, [&](const WrongResult& each) { return expected_on(clues, source_of(each.rank), each.name); });
+/// True if each wrong rank r holds what rank find_source(r) should.
+bool holds_result(const Clues& clues, const std::function<int(int)>& find_source) {
+  return all_fit(clues, [&](const WrongResult& each) { return expected_on(clues, find_source(each.rank), each.name); });
 }
 
 /// The rank whose result this rank holds in all its wrong results; -1: no rank's.
@@ -30,13 +30,13 @@ int source_of_rank(const Clues& clues, int rank) {
     if (each.rank == rank) own.wrong.push_back(each);
   }
   for (int source = 0; source < clues.size(); ++source) {
-    if (source != rank && holds_result_of(own, [&](int) { return source; })) return source;
+    if (source != rank && holds_result(own, [&](int) { return source; })) return source;
   }
   return -1;
 }
 
 /// The source rank of a case that has one, otherwise 0.
-int root_of(const Clues& clues) {
+int find_root(const Clues& clues) {
   const std::map<std::string, double>& numbers = clues.evidence.inputs.front().numbers;
   const auto found = numbers.find("src_rank");
   const int root = found == numbers.end() ? 0 : static_cast<int>(found->second);
@@ -60,7 +60,7 @@ bool is_everybodys(const Clues& clues, const at::Tensor& input, const std::strin
 Explanation ranks_swapped(const Clues& clues) {
   const std::vector<int> ranks = clues.ranks();
   if (!clues.among_ranks() || ranks.size() != 2) return std::nullopt;
-  if (!holds_result_of(clues, [&](int rank) { return rank == ranks[0] ? ranks[1] : ranks[0]; })) return std::nullopt;
+  if (!holds_result(clues, [&](int rank) { return rank == ranks[0] ? ranks[1] : ranks[0]; })) return std::nullopt;
   return fmt::format("{} hold each other's {}: two ranks are mistaken for each other in an index or in a peer",
                      ranks_text(ranks), clues.subject());
 }
@@ -69,7 +69,7 @@ Explanation ranks_shifted(const Clues& clues) {
   const int size = clues.size();
   if (!clues.among_ranks() || static_cast<int>(clues.ranks().size()) != size) return std::nullopt;
   for (int shift = 1; shift < size; ++shift) {
-    if (!holds_result_of(clues, [&](int rank) { return (rank + shift) % size; })) continue;
+    if (!holds_result(clues, [&](int rank) { return (rank + shift) % size; })) continue;
     return fmt::format(
         "each rank r holds the {} of rank (r + {}) mod {}: an index is off by that many, or a ring is one step short "
         "or turns the other way",
@@ -81,7 +81,7 @@ Explanation ranks_shifted(const Clues& clues) {
 Explanation one_rank_everywhere(const Clues& clues) {
   if (!clues.among_ranks()) return std::nullopt;
   for (int source = 0; source < clues.size(); ++source) {
-    if (!holds_result_of(clues, [&](int) { return source; })) continue;
+    if (!holds_result(clues, [&](int) { return source; })) continue;
     return fmt::format("{} hold{} the {} of rank {}: the part is selected by a fixed index instead of the rank",
                        ranks_text(clues.ranks()), clues.ranks().size() == 1 ? "s" : "", clues.subject(), source);
   }
@@ -114,7 +114,7 @@ Explanation one_input_everywhere(const Clues& clues) {
 
 Explanation only_rank_zero_right(const Clues& clues) {
   if (!clues.among_ranks() || clues.size() < 3) return std::nullopt;
-  const int root = root_of(clues);
+  const int root = find_root(clues);
   const std::vector<int> ranks = clues.ranks();
   const bool root_right = std::find(ranks.begin(), ranks.end(), root) == ranks.end();
   if (!root_right || static_cast<int>(ranks.size()) != clues.size() - 1) return std::nullopt;

@@ -65,7 +65,7 @@ Explanation times_world_size(const Clues& clues) {
 }
 
 Explanation divided_by_count(const Clues& clues) {
-  for (const Count& count : counts_of(clues)) {
+  for (const Count& count : list_counts(clues)) {
     const std::string what = scaled_by(clues, 1 / count.value);
     if (!what.empty()) return fmt::format("{} divided by {} ({}), once too often", what, count.name, count.value);
   }
@@ -73,7 +73,7 @@ Explanation divided_by_count(const Clues& clues) {
 }
 
 Explanation times_count(const Clues& clues) {
-  for (const Count& count : counts_of(clues)) {
+  for (const Count& count : list_counts(clues)) {
     const std::string what = scaled_by(clues, count.value);
     if (!what.empty())
       return fmt::format(

@@ -38,11 +38,11 @@ std::string surplus_bias(const Clues& clues, double times) {
 }
 
 /// True if every wrong result has the rank's input "input.x", times the factor, too much.
-bool has_surplus_input(const Clues& clues, const std::function<int(int)>& source_of, double factor) {
+bool has_surplus_input(const Clues& clues, const std::function<int(int)>& find_source, double factor) {
   const TensorMap& names = clues.evidence.inputs[static_cast<std::size_t>(clues.wrong.front().rank)].tensors;
   for (const auto& [name, unused] : names) {
     const bool fits = all_fit(clues, [&, input_name = name.substr(name.find('.') + 1)](const WrongResult& each) {
-      const at::Tensor input = input_named(clues, source_of(each.rank), input_name);
+      const at::Tensor input = input_named(clues, find_source(each.rank), input_name);
       if (!input.defined() || input.sizes() != each.expected.sizes()) return at::Tensor();
       const bool whole = !input.is_floating_point() && !each.expected.is_floating_point();
       if (whole) return each.expected + static_cast<std::int64_t>(factor) * input;

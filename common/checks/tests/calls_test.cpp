@@ -2,8 +2,8 @@
 
 #include "common/checks/checked_sizes.h"
 #include "common/checks/tests/small_lab.h"
+#include "common/testing/get_message.h"
 #include "common/testing/judged_case.h"
-#include "common/testing/message_of.h"
 #include "common/testing/test.h"
 
 // A case is called twice, on ranks that live on in between.
@@ -31,12 +31,12 @@ CaseVerdict verdict_on_sum(const TaskCall& call) {
 }
 
 /// The task's results; x is the argument, in which the sum stays.
-TensorMap results_of(Communicator& comm, const CaseInputs& inputs) {
+TensorMap collect_results(Communicator& comm, const CaseInputs& inputs) {
   return sum_task().right(comm, inputs);
 }
 
 TEST_CASE("what is right twice passes, with the costs of the first call") {
-  const CaseVerdict verdict = verdict_on_sum(results_of);
+  const CaseVerdict verdict = verdict_on_sum(collect_results);
   CHECK(verdict.passed());
   CHECK(verdict.call == 1);
   CHECK(verdict.symptom.id.empty());
@@ -46,7 +46,7 @@ TEST_CASE("what is right only once is told from what is always wrong") {
   Static<at::Tensor> bucket;
   const CaseVerdict adds_up = verdict_on_sum([&](Communicator& comm, const CaseInputs& inputs) {
     at::Tensor& kept = bucket.of(comm);
-    const at::Tensor x = x_of(inputs);
+    const at::Tensor x = read_x(inputs);
     kept = kept.defined() ? kept + x : x.clone();
     x.copy_(summed(comm, kept));
     return TensorMap{{"out", x}, {"x", x}};
@@ -56,7 +56,7 @@ TEST_CASE("what is right only once is told from what is always wrong") {
   CHECK(contains(adds_up.reason, "in call 2, rank 0, result 'out', element [0, 0]: expected "));
   CHECK(adds_up.symptom.id == "right_once");
   const CaseVerdict always = verdict_on_sum([](Communicator&, const CaseInputs& inputs) {
-    const at::Tensor x = x_of(inputs).zero_();
+    const at::Tensor x = read_x(inputs).zero_();
     return TensorMap{{"out", x}, {"x", x}};
   });
   CHECK((always.worth == Worth::kFailed));
@@ -68,7 +68,7 @@ TEST_CASE("a second call that throws, or never ends, is a wrong one") {
   Static<int> calls;
   const CaseVerdict throws = verdict_on_sum([&](Communicator& comm, const CaseInputs& inputs) {
     if (++calls.of(comm) == 2 && comm.rank() == 1) throw std::runtime_error("the map has no such key");
-    return results_of(comm, inputs);
+    return collect_results(comm, inputs);
   });
   CHECK((throws.worth == Worth::kFailed));
   CHECK(contains(throws.failure, "call 2]: the map has no such key"));
@@ -76,7 +76,7 @@ TEST_CASE("a second call that throws, or never ends, is a wrong one") {
   Static<int> rounds;
   const CaseVerdict waits = verdict_on_sum([&](Communicator& comm, const CaseInputs& inputs) {
     if (++rounds.of(comm) == 2) comm.point_to_point().recv(at::zeros({1}), (comm.rank() + 1) % comm.size());
-    return results_of(comm, inputs);
+    return collect_results(comm, inputs);
   });
   CHECK((waits.worth == Worth::kFailed));
   CHECK(contains(waits.failure, "deadlock"));
@@ -87,29 +87,29 @@ TEST_CASE("each call's results are tensors of its own, which no later call chang
   Static<at::Tensor> memory;
   const CaseVerdict shares = verdict_on_sum([&](Communicator& comm, const CaseInputs& inputs) {
     at::Tensor& out = memory.of(comm);
-    const at::Tensor sum = summed(comm, x_of(inputs));
+    const at::Tensor sum = summed(comm, read_x(inputs));
     if (!out.defined()) out = at::empty_like(sum);
-    x_of(inputs).copy_(out.copy_(sum));
-    return TensorMap{{"out", out}, {"x", x_of(inputs)}};
+    read_x(inputs).copy_(out.copy_(sum));
+    return TensorMap{{"out", out}, {"x", read_x(inputs)}};
   });
   CHECK((shares.worth == Worth::kFailed));
   CHECK(contains(shares.failure, "the second call changes result 'out' of the first, expected results of its own"));
   Static<at::Tensor> part;
   const CaseVerdict same_memory = verdict_on_sum([&](Communicator& comm, const CaseInputs& inputs) {
     at::Tensor& both = part.of(comm);
-    const at::Tensor sum = summed(comm, x_of(inputs));
+    const at::Tensor sum = summed(comm, read_x(inputs));
     const bool first = !both.defined();
     if (first) both = at::zeros({2, sum.size(0), sum.size(1)}, sum.scalar_type());
     both[first ? 0 : 1].copy_(sum);
-    x_of(inputs).copy_(sum);
-    return TensorMap{{"out", both[first ? 0 : 1]}, {"x", x_of(inputs)}};
+    read_x(inputs).copy_(sum);
+    return TensorMap{{"out", both[first ? 0 : 1]}, {"x", read_x(inputs)}};
   });
   CHECK(contains(same_memory.failure, "result 'out' of the second call is in the memory of the first call's 'out'"));
   Static<at::Tensor> argument;
   const CaseVerdict changes = verdict_on_sum([&](Communicator& comm, const CaseInputs& inputs) {
     if (argument.of(comm).defined()) argument.of(comm).add_(1);
     argument.of(comm) = inputs.tensor("input.x");
-    return results_of(comm, inputs);
+    return collect_results(comm, inputs);
   });
   CHECK((changes.worth == Worth::kFailed));
   CHECK(contains(changes.failure, "the second call changes "));
@@ -118,8 +118,8 @@ TEST_CASE("each call's results are tensors of its own, which no later call chang
 TEST_CASE("a constant or a scratch tensor may live on; what each call adds may not") {
   const auto keeps = [](const std::function<void(Communicator&, const at::Tensor&)>& keep) {
     return verdict_on_sum([keep](Communicator& comm, const CaseInputs& inputs) {
-      keep(comm, x_of(inputs));
-      return results_of(comm, inputs);
+      keep(comm, read_x(inputs));
+      return collect_results(comm, inputs);
     });
   };
   Static<at::Tensor> constant, scratch, latest;
@@ -142,7 +142,7 @@ TEST_CASE("a constant or a scratch tensor may live on; what each call adds may n
   Static<std::vector<at::Tensor>> of_training;
   const TaskCall trains = [&](Communicator& comm, const CaseInputs& inputs) {
     of_training.of(comm).push_back(at::zeros({4}));
-    return results_of(comm, inputs);
+    return collect_results(comm, inputs);
   };
   CHECK(recorded({once}, {{once.task, trains}}, kRanks).judged(once, 42).passed());
   CHECK(of_training.at(0).size() == 1);
@@ -169,7 +169,7 @@ TEST_CASE("a second call that sends more than the first is too expensive") {
   Static<int> calls;
   const TaskCall call = [&](Communicator& comm, const CaseInputs& inputs) {
     for (int more = calls.of(comm)++; more > 0; --more) summed(comm, at::zeros({2}));
-    return results_of(comm, inputs);
+    return collect_results(comm, inputs);
   };
   const CaseVerdict verdict = judged(test_case, call, kRanks);
   CHECK((verdict.worth == Worth::kTooExpensive));

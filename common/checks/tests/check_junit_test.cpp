@@ -2,8 +2,8 @@
 #include <nlohmann/json.hpp>
 
 #include "common/checks/check_report.h"
+#include "common/testing/get_message.h"
 #include "common/testing/junit_schema.h"
-#include "common/testing/message_of.h"
 #include "common/testing/test.h"
 
 namespace lab::testing {

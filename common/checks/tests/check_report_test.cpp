@@ -6,7 +6,7 @@
 #include "common/checks/check_run.h"
 #include "common/checks/score.h"
 #include "common/checks/verdict_json.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 
 namespace lab::testing {
@@ -20,8 +20,8 @@ CaseVerdict verdict_with(const std::string& name, Worth worth, const std::string
   return verdict;
 }
 
-TaskOutcome check_of(const std::vector<CaseVerdict>& checks) {
-  return outcomes_of(checks).front();
+TaskOutcome find_check(const std::vector<CaseVerdict>& checks) {
+  return make_outcomes(checks).front();
 }
 
 /// The case, blamed for the end of its world.
@@ -36,7 +36,7 @@ CaseVerdict stuck(CaseVerdict checked) {
 TEST_CASE("the JSON of a check has its timeline, if there is one") {
   CaseVerdict drawn = verdict_with("Drawn", Worth::kFailed, "x");
   drawn.timeline = R"({"ranks": 2})";
-  const auto json = nlohmann::json::parse(check_json({check_of({drawn, verdict_with("Not", Worth::kFailed)})}));
+  const auto json = nlohmann::json::parse(check_json({find_check({drawn, verdict_with("Not", Worth::kFailed)})}));
   CHECK(json[0]["checks"][0]["timeline"]["ranks"] == 2);
   CHECK_FALSE(json[0]["checks"][1].contains("timeline"));
 }
@@ -44,10 +44,10 @@ TEST_CASE("the JSON of a check has its timeline, if there is one") {
 const CaseVerdict kRight = verdict_with("Right", Worth::kPassed);
 
 TEST_CASE("a task that is right is one line") {
-  const TaskOutcome check = check_of({kRight, kRight});
+  const TaskOutcome check = find_check({kRight, kRight});
   CHECK(check_text(check) == "a0.task: 2 of 2 checks right on 2 ranks\n");
   CHECK(check.passed());
-  CHECK(exit_code_of(check) == 0);
+  CHECK(choose_exit_code(check) == 0);
 }
 
 TEST_CASE("the largest case of which it is known what one process does gets a line about how the ranks shared it") {
@@ -56,11 +56,11 @@ TEST_CASE("the largest case of which it is known what one process does gets a li
   large.name = "Large";
   large.of_one_process = {2000, {80, 0}, {200'000, 200'000, 0, 0}};
   for (RankVerdict& rank : large.ranks) rank.used = {1000, {60, 0}, {125'000, 100'000, 20'000, 5'000}};
-  CHECK(check_text(check_of({small, large, kRight})) ==
+  CHECK(check_text(find_check({small, large, kRight})) ==
         "a0.task: 3 of 3 checks right on 2 ranks\n"
         "  Large: speed-up 1.60 of 2 | work 2.00 | waiting 16 % | peak 0.75 of serial\n");
   large.worth = Worth::kFailed;
-  CHECK_FALSE(contains(check_text(check_of({small, large})), "speed-up"));
+  CHECK_FALSE(contains(check_text(find_check({small, large})), "speed-up"));
 }
 
 TEST_CASE("the score of a right case: its own figures, the reference's and the bound, where they are known") {
@@ -70,7 +70,7 @@ TEST_CASE("the score of a right case: its own figures, the reference's and the b
   scored.limits.bytes_sent = 8192;
   wrong.used = {1, 2, 3, 4};
   silent.name = "Silent";
-  const TaskOutcome check = check_of({scored, wrong, silent});
+  const TaskOutcome check = find_check({scored, wrong, silent});
   CHECK(score_text(check, {{"Scored", {1'000'000, 4096, 2000, 4000}}}) ==
         "  Scored                              yours      reference        at most\n"
         "    model time, us                      1.5            1.0              -\n"
@@ -78,7 +78,7 @@ TEST_CASE("the score of a right case: its own figures, the reference's and the b
         "    peak tensor bytes                  1000           2000              -\n"
         "    floating-point ops                 5000           4000              -\n");
   CHECK(contains(score_text(check, {}), "    bytes sent                         4096              -           8192\n"));
-  CHECK(figures_of({check}).size() == 1);
+  CHECK(list_figures({check}).size() == 1);
 }
 
 TEST_CASE("figures survive being written and read; anything else is refused") {
@@ -98,18 +98,18 @@ TEST_CASE("what is wrong, costly or skipped is told apart, with the likely cause
   wrong.symptom = Symptom{"zeros", "nothing was written"};
   const CaseVerdict costly = verdict_with("Costly", Worth::kTooExpensive, "rank 0: 3 calls of all_gather");
   const CaseVerdict skipped = verdict_with("Skipped", Worth::kSkipped, "too few heads");
-  const TaskOutcome check = check_of({kRight, wrong, costly, skipped});
+  const TaskOutcome check = find_check({kRight, wrong, costly, skipped});
   CHECK(check_text(check) ==
         "a0.task: 1 of 3 checks right on 2 ranks\n"
         "  wrong    Wrong: rank 0, result 'out' is missing\n"
         "           likely: nothing was written\n"
         "  costly   Costly: rank 0: 3 calls of all_gather\n");
-  CHECK(exit_code_of(check) == 1);
-  CHECK(check_of({kRight, skipped}).passed());
-  const TaskOutcome all_skipped = check_of({skipped});
+  CHECK(choose_exit_code(check) == 1);
+  CHECK(find_check({kRight, skipped}).passed());
+  const TaskOutcome all_skipped = find_check({skipped});
   CHECK(check_text(all_skipped) == "a0.task: skipped on 2 ranks: too few heads\n");
   CHECK_FALSE(all_skipped.passed());
-  CHECK(exit_code_of(all_skipped) == 0);
+  CHECK(choose_exit_code(all_skipped) == 0);
 }
 
 TEST_CASE("checks that repeat one cause are told once, and named") {
@@ -118,9 +118,9 @@ TEST_CASE("checks that repeat one cause are told once, and named") {
     if (!likely.empty()) checked.symptom = Symptom{"zeros", likely};
     return checked;
   };
-  CHECK(check_text(check_of({wrong("A", "expected 1, got 0", "nothing was written"), wrong("B", "too large", ""),
-                             wrong("C", "expected 5, got 0", "nothing was written"), wrong("D", "too large", ""),
-                             wrong("E", "expected 7, got 0", "nothing was written"), wrong("F", "too small", "")})) ==
+  CHECK(check_text(find_check({wrong("A", "expected 1, got 0", "nothing was written"), wrong("B", "too large", ""),
+                               wrong("C", "expected 5, got 0", "nothing was written"), wrong("D", "too large", ""),
+                               wrong("E", "expected 7, got 0", "nothing was written"), wrong("F", "too small", "")})) ==
         "a0.task: 0 of 6 checks right on 2 ranks\n"
         "  wrong    A: rank 0, expected 1, got 0\n"
         "           likely: nothing was written\n"
@@ -134,16 +134,16 @@ TEST_CASE("a TODO names the task that was asked for and the TODO that was reache
   CaseVerdict todo = verdict_with("Todo", Worth::kNotImplemented);
   todo.ranks[1].end = CaseEnd::kNotImplemented;
   todo.ranks[1].missing_task = "a0.helper";
-  const TaskOutcome check = check_of({kRight, stuck(todo)});
+  const TaskOutcome check = find_check({kRight, stuck(todo)});
   CHECK(check_text(check) == "a0.task: not implemented: stops at TODO(a0.helper)\n");
-  CHECK(exit_code_of(check) == 3);  // whatever became of the ranks that waited
+  CHECK(choose_exit_code(check) == 3);  // whatever became of the ranks that waited
 }
 
 TEST_CASE("a world that failed is quoted at the case that is to blame, and at no other") {
   CaseVerdict hangs = stuck(verdict_with("Stuck", Worth::kFailed, "rank 0: deadlock"));
   hangs.symptom = Symptom{"deadlock", "ranks wait for each other"};
   const CaseVerdict after = verdict_with("After", Worth::kFailed, "rank 0, result 'out' is missing");
-  const TaskOutcome check = check_of({kRight, hangs, after});
+  const TaskOutcome check = find_check({kRight, hangs, after});
   CHECK(check_text(check) ==
         "a0.task: 1 of 3 checks right on 2 ranks\n"
         "  failed   Stuck: deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0\n"
@@ -151,8 +151,8 @@ TEST_CASE("a world that failed is quoted at the case that is to blame, and at no
         "           rank 1 waits\n"
         "           likely: ranks wait for each other\n"
         "  wrong    After: rank 0, result 'out' is missing\n");
-  CHECK(exit_code_of(check) == 6);
-  const TaskOutcome at_the_end = check_of({stuck(kRight)});
+  CHECK(choose_exit_code(check) == 6);
+  const TaskOutcome at_the_end = find_check({stuck(kRight)});
   CHECK_FALSE(at_the_end.passed());
   CHECK(check_text(at_the_end) ==
         "a0.task: 0 of 1 checks right on 2 ranks\n"
@@ -164,7 +164,7 @@ TEST_CASE("a world that failed is quoted at the case that is to blame, and at no
 TEST_CASE("the JSON has for each task what became of it and of its checks") {
   CaseVerdict wrong = verdict_with("Wrong", Worth::kFailed, "rank 0, result 'out' is missing");
   wrong.symptom = Symptom{"zeros", "nothing was written"};
-  const auto document = nlohmann::json::parse(check_json({check_of({kRight}), check_of({kRight, wrong})}));
+  const auto document = nlohmann::json::parse(check_json({find_check({kRight}), find_check({kRight, wrong})}));
   REQUIRE(document.size() == 2);
   CHECK(document[0]["task"] == "a0.task");
   CHECK(document[0]["passed"] == true);

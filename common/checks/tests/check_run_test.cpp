@@ -18,7 +18,7 @@
 #include "common/base/stack/student_frame.h"
 #include "common/checks/check_report.h"
 #include "common/checks/tests/small_lab.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/student/crashing.h"
 #include "common/testing/test.h"
 
@@ -34,44 +34,44 @@ SmallTask renamed(SmallTask task, const std::string& id) {
 }
 
 TensorMap wrong_sum(Communicator& comm, const CaseInputs& inputs) {
-  const at::Tensor mean = summed(comm, x_of(inputs)) / comm.size();
+  const at::Tensor mean = summed(comm, read_x(inputs)) / comm.size();
   return {{"out", mean}, {"x", mean}};
 }
 
 TensorMap stuck_sum(Communicator& comm, const CaseInputs& inputs) {
-  const at::Tensor x = x_of(inputs);
+  const at::Tensor x = read_x(inputs);
   comm.point_to_point().recv(x, (comm.rank() + 1) % comm.size());
   return {{"out", x}, {"x", x}};
 }
 
 TensorMap leaving_sum(Communicator& comm, const CaseInputs& inputs) {
   if (comm.rank() == 1) ::_exit(0);
-  return {{"out", summed(comm, x_of(inputs))}, {"x", x_of(inputs)}};
+  return {{"out", summed(comm, read_x(inputs))}, {"x", read_x(inputs)}};
 }
 
 TensorMap crashing_sum(Communicator& comm, const CaseInputs& inputs) {
   if (comm.rank() == 0) std::raise(SIGKILL);
-  return {{"out", summed(comm, x_of(inputs))}, {"x", x_of(inputs)}};
+  return {{"out", summed(comm, read_x(inputs))}, {"x", read_x(inputs)}};
 }
 
 /// A TODO that only one rank reaches, while the others wait for it.
 TensorMap todo_on_one(Communicator& comm, const CaseInputs& inputs) {
   if (comm.rank() == 1) not_implemented("a0.helper");
-  return {{"out", summed(comm, x_of(inputs))}, {"x", x_of(inputs)}};
+  return {{"out", summed(comm, read_x(inputs))}, {"x", read_x(inputs)}};
 }
 
 /// Right results, and a receive that is never waited for.
 TensorMap littering_sum(Communicator& comm, const CaseInputs& inputs) {
   const at::Tensor theirs = at::zeros({1});
   { const Request dropped = comm.point_to_point().irecv(theirs, 1 - comm.rank()); }
-  const at::Tensor sum = summed(comm, x_of(inputs));
+  const at::Tensor sum = summed(comm, read_x(inputs));
   return {{"out", sum}, {"x", sum}};
 }
 
 /// The sum of two ranks; reads what it receives before that is complete.
 TensorMap hasty_sum(Communicator& comm, const CaseInputs& inputs) {
   PointToPoint& p2p = comm.point_to_point();
-  const at::Tensor own = x_of(inputs).clone(), theirs = at::zeros_like(own);
+  const at::Tensor own = read_x(inputs).clone(), theirs = at::zeros_like(own);
   Request receive = p2p.irecv(theirs, 1 - comm.rank());
   p2p.send(own, 1 - comm.rank());
   const at::Tensor sum = own + theirs;
@@ -83,7 +83,7 @@ TensorMap hasty_sum(Communicator& comm, const CaseInputs& inputs) {
 TensorMap forgetful_sum(Communicator& comm, const CaseInputs& inputs) {
   static std::vector<Request> kept;
   PointToPoint& p2p = comm.point_to_point();
-  const at::Tensor own = x_of(inputs).clone(), theirs = at::zeros_like(own);
+  const at::Tensor own = read_x(inputs).clone(), theirs = at::zeros_like(own);
   kept.push_back(p2p.isend(own, 1 - comm.rank()));
   p2p.recv(theirs, 1 - comm.rank());
   return {{"out", own + theirs}, {"x", own + theirs}};
@@ -110,15 +110,15 @@ struct Table {
   }
 };
 
-std::vector<TaskOutcome> checks_of(const Table& table, launch::WorldSpec world) {
+std::vector<TaskOutcome> list_checks(const Table& table, launch::WorldSpec world) {
   world.num_ranks = 2;
-  return outcomes_of(run_checks(table.cases, table.calls, world, 42));
+  return make_outcomes(run_checks(table.cases, table.calls, world, 42));
 }
 
-std::vector<TaskOutcome> checks_of(const Table& table, launch::WorldKind kind = launch::WorldKind::kProcesses) {
+std::vector<TaskOutcome> list_checks(const Table& table, launch::WorldKind kind = launch::WorldKind::kProcesses) {
   launch::WorldSpec world;
   world.kind = kind;
-  return checks_of(table, world);
+  return list_checks(table, world);
 }
 
 TEST_CASE("each task gets its own end, whatever the others do to their worlds") {
@@ -131,14 +131,15 @@ TEST_CASE("each task gets its own end, whatever the others do to their worlds") 
   table.add("a0.crashes", crashing_sum);
   table.add("a0.litters", littering_sum);
   table.add("a0.right_again", sum_task().right);
-  const std::vector<TaskOutcome> checks = checks_of(table);
+  const std::vector<TaskOutcome> checks = list_checks(table);
   REQUIRE(checks.size() == 8);
   const std::vector<int> exit_codes = {0, 1, 6, 3, 6, 137, 4, 0};
   for (std::size_t i = 0; i < checks.size(); ++i) {
     CAPTURE(checks[i].id);
     CAPTURE(i);
     // A rank that has left is noticed by the launcher (6) or by its peer (5), whichever is first.
-    if (checks[i].id != "a0.leaves" || exit_code_of(checks[i]) != 5) CHECK(exit_code_of(checks[i]) == exit_codes[i]);
+    if (checks[i].id != "a0.leaves" || choose_exit_code(checks[i]) != 5)
+      CHECK(choose_exit_code(checks[i]) == exit_codes[i]);
     CHECK(checks[i].passed() == (exit_codes[i] == 0));
   }
   CHECK(checks[1].checks[0].symptom.id == "divided_by_world_size");
@@ -160,16 +161,16 @@ TEST_CASE("a crash, an index out of range and a loop without end have the studen
   Table table;
   table.add("a0.crashes", on_rank_one([] { follow(nullptr); }));
   table.add("a0.divides", on_rank_one([] { divide(1, 0); }));
-  table.add("a0.indexes", on_rank_one([] { element_of({1, 2}, 2); }));
+  table.add("a0.indexes", on_rank_one([] { find_element({1, 2}, 2); }));
   table.add("a0.loops", on_rank_one([] { loop_while(true); }));
   launch::WorldSpec world;
   world.kind = launch::WorldKind::kProcesses;
   world.timeout_seconds = 0.5;
-  const std::vector<TaskOutcome> checks = checks_of(table, world);
+  const std::vector<TaskOutcome> checks = list_checks(table, world);
   CallStack stack;
   stack.capture();
   if (!student_frame(stack).known) return;  // built without libbacktrace
-  const auto message_of = [&](int line, const std::string& status, const std::string& name, const std::string& cause) {
+  const auto get_message = [&](int line, const std::string& status, const std::string& name, const std::string& cause) {
     return fmt::format(
         "rank 1: {} in a0.{}, {} at student/crashing.cpp:{}: {}; hint: ./lab run a0 run {} --nproc 2 --debug-rank 1",
         status, name, name, line, cause, name);
@@ -177,13 +178,13 @@ TEST_CASE("a crash, an index out of range and a loop without end have the studen
   const auto check = [&](std::size_t task) { return checks[task].checks[0]; };
   CHECK(check(0).failure_code == 139);
   CHECK(check(0).failure ==
-        message_of(kFollowLine, "killed by signal 11 (SIGSEGV)", "crashes", "a null pointer is followed"));
+        get_message(kFollowLine, "killed by signal 11 (SIGSEGV)", "crashes", "a null pointer is followed"));
   CHECK(check(1).failure_code == 136);
   CHECK(check(1).failure ==
-        message_of(kDivideLine, "killed by signal 8 (SIGFPE)", "divides", "an integer is divided by zero"));
+        get_message(kDivideLine, "killed by signal 8 (SIGFPE)", "divides", "an integer is divided by zero"));
   CHECK(check(2).failure_code == 7);
-  CHECK(check(2).failure == message_of(kElementLine, "exited with code 7", "indexes",
-                                       "an index is out of range: expected __n < this->size()"));
+  CHECK(check(2).failure == get_message(kElementLine, "exited with code 7", "indexes",
+                                        "an index is out of range: expected __n < this->size()"));
   CHECK(check(3).failure_code == 5);
   CHECK(contains(check(3).failure, "late: rank 1 computes in a0.loops, loops at student/crashing.cpp:"));
   REQUIRE(checks[3].checks[0].rank_lines.size() == 2);
@@ -195,7 +196,7 @@ TEST_CASE("a wrong check that communicates has its own part of the run as a time
   table.add("a0.right", sum_task().right);
   table.add("a0.wrong", wrong_sum);
   table.add("a0.silent", [](Communicator&, const CaseInputs& inputs) {
-    const at::Tensor x = x_of(inputs);
+    const at::Tensor x = read_x(inputs);
     return TensorMap{{"out", x + x}, {"x", x}};
   });
   table.add("a0.silent_but_must_send", table.calls.at("a0.silent"));
@@ -205,10 +206,10 @@ TEST_CASE("a wrong check that communicates has its own part of the run as a time
   table.add("a0.stuck", stuck_sum);
   table.add("a0.todo_on_one", todo_on_one);
   table.add("a0.throws", [](Communicator& comm, const CaseInputs& inputs) -> TensorMap {
-    summed(comm, x_of(inputs));
+    summed(comm, read_x(inputs));
     throw ContractError("no");
   });
-  const std::vector<TaskOutcome> checks = checks_of(table);
+  const std::vector<TaskOutcome> checks = list_checks(table);
   std::map<std::string, nlohmann::json> timelines;
   for (const TaskOutcome& check : checks) {
     if (!check.checks[0].timeline.empty()) timelines[check.id] = nlohmann::json::parse(check.checks[0].timeline);
@@ -253,7 +254,7 @@ TEST_CASE("a check that throws or hangs costs that check, and the task's others 
     };
     table.cases.push_back(one);
   }
-  const std::vector<TaskOutcome> checks = checks_of(table);
+  const std::vector<TaskOutcome> checks = list_checks(table);
   REQUIRE(checks.size() == 1);
   REQUIRE(checks[0].checks.size() == 5);
   for (const CaseVerdict& checked : checks[0].checks) {
@@ -272,7 +273,7 @@ TEST_CASE("what is written over a record ends its check, with the rank and what 
   table.add("a0.right", sum_task().right);
   table.add("a0.spoils", spoiling_sum);
   table.add("a0.right_again", sum_task().right);
-  const std::vector<TaskOutcome> checks = checks_of(table);
+  const std::vector<TaskOutcome> checks = list_checks(table);
   REQUIRE(checks.size() == 3);
   CHECK(checks[0].passed());
   CHECK_FALSE(checks[1].passed());
@@ -284,9 +285,9 @@ TEST_CASE("what is written over a record ends its check, with the rank and what 
 TEST_CASE("a task alone that fails is not run twice") {
   Table table;
   table.add("a0.stuck", stuck_sum);
-  const std::vector<TaskOutcome> checks = checks_of(table);
+  const std::vector<TaskOutcome> checks = list_checks(table);
   REQUIRE(checks.size() == 1);
-  CHECK(exit_code_of(checks[0]) == 6);
+  CHECK(choose_exit_code(checks[0]) == 6);
   CHECK_FALSE(checks[0].passed());
 }
 
@@ -346,11 +347,11 @@ TEST_CASE(
   Table table;
   for (const auto& one : bad) {
     table.add(one.id,
-              [&one](Communicator& comm, const CaseInputs& inputs) { return one.spoil(summed(comm, x_of(inputs))); });
+              [&one](Communicator& comm, const CaseInputs& inputs) { return one.spoil(summed(comm, read_x(inputs))); });
     table.add(std::string(one.id) + "_neighbour", sum_task().right);
   }
   for (const launch::WorldKind kind : {launch::WorldKind::kProcesses, launch::WorldKind::kRelay}) {
-    const std::vector<TaskOutcome> checks = checks_of(table, kind);
+    const std::vector<TaskOutcome> checks = list_checks(table, kind);
     REQUIRE(checks.size() == 2 * std::size(bad));
     for (std::size_t i = 0; i < std::size(bad); ++i) {
       CAPTURE(bad[i].id);
@@ -365,9 +366,9 @@ TEST_CASE("a request that is kept and never waited for is refused, with the line
   Table table;
   table.add("a0.forgetful", forgetful_sum);
   for (const launch::WorldKind kind : {launch::WorldKind::kProcesses, launch::WorldKind::kRelay}) {
-    const std::vector<TaskOutcome> checks = checks_of(table, kind);
+    const std::vector<TaskOutcome> checks = list_checks(table, kind);
     REQUIRE(checks.size() == 1);
-    CHECK(exit_code_of(checks[0]) == static_cast<int>(ExitCode::kContract));
+    CHECK(choose_exit_code(checks[0]) == static_cast<int>(ExitCode::kContract));
     CHECK(contains(checks[0].checks[0].reason, "has not waited for its isend to rank"));
   }
 }
@@ -381,10 +382,10 @@ TEST_CASE("a shaken world finds the code whose result depends on when a message 
   int num_found = 0;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     world.shake_seed = seed;
-    const std::vector<TaskOutcome> checks = checks_of(table, world);
+    const std::vector<TaskOutcome> checks = list_checks(table, world);
     REQUIRE(checks.size() == 2);
-    CHECK(exit_code_of(checks[0]) == 0);
-    num_found += exit_code_of(checks[1]) == static_cast<int>(ExitCode::kMismatch);
+    CHECK(choose_exit_code(checks[0]) == 0);
+    num_found += choose_exit_code(checks[1]) == static_cast<int>(ExitCode::kMismatch);
   }
   CHECK(num_found >= 3);
 }

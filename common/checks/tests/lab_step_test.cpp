@@ -22,7 +22,7 @@ struct Text {
 };
 
 /// The lines of all ranks, rank 0's last.
-std::string log_of(const std::vector<LabStep>& steps, const CallTable& calls, int num_ranks) {
+std::string make_log(const std::vector<LabStep>& steps, const CallTable& calls, int num_ranks) {
   launch::WorldSpec spec;
   spec.num_ranks = num_ranks;
   const launch::WorldOutcome outcome = launch::run_ranks(
@@ -62,22 +62,22 @@ CallTable some_calls() {
 TEST_CASE("steps print what they expect") {
   for (const int num_ranks : {1, 2, 3}) {
     CAPTURE(num_ranks);
-    const std::string log = log_of(some_steps(), some_calls(), num_ranks);
+    const std::string log = make_log(some_steps(), some_calls(), num_ranks);
     CAPTURE(log);
-    CHECK(log::check_log(log, expectation_of(some_steps(), num_ranks)).empty());
-    CHECK_FALSE(log::check_log(log, expectation_of(some_steps(), num_ranks + 1)).empty());
+    CHECK(log::check_log(log, make_expectation(some_steps(), num_ranks)).empty());
+    CHECK_FALSE(log::check_log(log, make_expectation(some_steps(), num_ranks + 1)).empty());
   }
 }
 
 TEST_CASE("steps: a wrong result does not print what is expected, nor do steps in another order") {
   CallTable wrong = some_calls();
   wrong[testing::sum_task().test_case.task] = [](Communicator&, const CaseInputs& inputs) {
-    return TensorMap{{"out", testing::x_of(inputs)}, {"x", testing::x_of(inputs)}};
+    return TensorMap{{"out", testing::read_x(inputs)}, {"x", testing::read_x(inputs)}};
   };
-  CHECK(log::check_log(log_of(some_steps(), wrong, 2), expectation_of(some_steps(), 2)).size() == 2);
+  CHECK(log::check_log(make_log(some_steps(), wrong, 2), make_expectation(some_steps(), 2)).size() == 2);
   std::vector<LabStep> swapped = some_steps();
   std::swap(swapped[1], swapped[2]);
-  CHECK_FALSE(log::check_log(log_of(swapped, some_calls(), 2), expectation_of(some_steps(), 2)).empty());
+  CHECK_FALSE(log::check_log(make_log(swapped, some_calls(), 2), make_expectation(some_steps(), 2)).empty());
 }
 
 TEST_CASE("steps: the figures' bound is the case's tolerance, unless the step has its own") {
@@ -85,7 +85,7 @@ TEST_CASE("steps: the figures' bound is the case's tolerance, unless the step ha
   const auto accepts = [](const LabStep& step, double max_diff) {
     const std::string line =
         format(log::MatchLine{testing::sum_task().test_case.prefix, 0, true, max_diff, max_diff / 2});
-    return log::check_log(line + "\n", expectation_of({step}, 1)).empty();
+    return log::check_log(line + "\n", make_expectation({step}, 1)).empty();
   };
   CHECK(accepts(checks(sections), 0));
   CHECK_FALSE(accepts(checks(sections), 1e-9));

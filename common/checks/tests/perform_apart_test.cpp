@@ -14,7 +14,7 @@ using Names = std::vector<std::string>;
 /// the next case throw; it overwrites all records; or rank 1 throws in it while rank 0 is still in the case before.
 enum class Does { kReturns, kThrows, kLitters, kHarmsTheNext, kErasesRecords, kThrowsAhead };
 
-Names names_of(const std::vector<Case>& cases) {
+Names list_names(const std::vector<Case>& cases) {
   Names names;
   for (const Case& one : cases) names.push_back(one.name);
   return names;
@@ -37,7 +37,7 @@ struct Runs {
   }
 
   RecordedWorld perform(const std::vector<Case>& cases) {
-    worlds.push_back(names_of(cases));
+    worlds.push_back(list_names(cases));
     RecordedWorld world;
     world.by_rank.resize(2);
     bool harmed = false;

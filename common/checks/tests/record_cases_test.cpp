@@ -1,7 +1,7 @@
 #include "common/checks/check_run.h"
 #include "common/checks/tests/small_lab.h"
+#include "common/testing/get_message.h"
 #include "common/testing/judged_case.h"
-#include "common/testing/message_of.h"
 #include "common/testing/test.h"
 
 namespace lab::testing {
@@ -25,7 +25,7 @@ TEST_CASE("a rank records what its cases return and what they cost it, and nothi
                                          [](Communicator& comm, const CaseInputs& inputs) {
                                            comm.collectives().all_reduce(at::zeros({1}));
                                            comm.collectives().all_reduce(at::zeros({1}));
-                                           return TensorMap{{"out", x_of(inputs).zero_()}};
+                                           return TensorMap{{"out", read_x(inputs).zero_()}};
                                          }}},
                                        2);
   REQUIRE(world.by_rank.size() == 2);
@@ -64,7 +64,7 @@ TEST_CASE("anything else that is thrown is recorded and ends the world with its 
                                        {{"a0.bad",
                                          [](Communicator& comm, const CaseInputs& inputs) {
                                            if (comm.rank() == 1) throw ContractError("sizes disagree");
-                                           return TensorMap{{"out", summed(comm, x_of(inputs))}};
+                                           return TensorMap{{"out", summed(comm, read_x(inputs))}};
                                          }},
                                         {"a0.done", sum_task().right}},
                                        2);
@@ -104,7 +104,7 @@ TEST_CASE("a request that was never waited for is its own case's failure, not th
   const RecordedWorld world = recorded({sum_named("a0.drops"), sum_named("a0.done")},
                                        {{"a0.drops",
                                          [](Communicator& comm, const CaseInputs& inputs) {
-                                           const at::Tensor x = x_of(inputs);
+                                           const at::Tensor x = read_x(inputs);
                                            { const Request dropped = comm.point_to_point().irecv(x, 1 - comm.rank()); }
                                            return TensorMap{{"out", x}};
                                          }},

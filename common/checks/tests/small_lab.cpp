@@ -60,7 +60,7 @@ at::Tensor summed(Communicator& comm, const at::Tensor& tensor) {
   return comm.collectives().all_reduce(tensor.clone());
 }
 
-at::Tensor x_of(const CaseInputs& inputs) {
+at::Tensor read_x(const CaseInputs& inputs) {
   return inputs.tensor("input.x").clone();
 }
 
@@ -74,7 +74,7 @@ SmallTask sum_task() {
                 return TensorMap{{"out", exact_sum({12, 3}, place)}, {"x", exact_sum({12, 3}, place)}};
               }),
           [](Communicator& comm, const CaseInputs& inputs) {
-            const at::Tensor sum = summed(comm, x_of(inputs));
+            const at::Tensor sum = summed(comm, read_x(inputs));
             return TensorMap{{"out", sum}, {"x", sum}};
           }};
 }
@@ -110,7 +110,7 @@ SmallTask gather_task() {
                 return TensorMap{{"out", at::cat(parts)}, {"x", exact({2, 3}, place, place.rank)}};
               }),
           [](Communicator& comm, const CaseInputs& inputs) {
-            const at::Tensor x = x_of(inputs);
+            const at::Tensor x = read_x(inputs);
             return TensorMap{{"out", at::cat(comm.collectives().all_gather(x))}, {"x", x}};
           }};
 }
@@ -126,7 +126,7 @@ SmallTask scatter_task() {
                 return TensorMap{{"out", exact_sum(shape(place), place).narrow(0, 3 * place.rank, 3)}};
               }),
           [](Communicator& comm, const CaseInputs& inputs) {
-            return TensorMap{{"out", comm.collectives().reduce_scatter(x_of(inputs))}};
+            return TensorMap{{"out", comm.collectives().reduce_scatter(read_x(inputs))}};
           }};
 }
 
@@ -150,7 +150,7 @@ SmallTask row_task() {
               }),
           [](Communicator& comm, const CaseInputs& inputs) {
             const at::Tensor& weight = inputs.tensor("weight.W");
-            const at::Tensor sum = summed(comm, at::matmul(x_of(inputs), weight));
+            const at::Tensor sum = summed(comm, at::matmul(read_x(inputs), weight));
             return TensorMap{{"out", sum + inputs.tensor("weight.bias")},
                              {"x.grad", at::matmul(inputs.tensor("input.grad_out"), weight.t())}};
           }};
@@ -205,7 +205,7 @@ SmallTask stencil_task() {
                 return TensorMap{{"out", own_columns(with_neighbours(picture(place)), place)}};
               }),
           [](Communicator& comm, const CaseInputs& inputs) {
-            const at::Tensor whole = at::cat(comm.collectives().all_gather(x_of(inputs)), 3);
+            const at::Tensor whole = at::cat(comm.collectives().all_gather(read_x(inputs)), 3);
             return TensorMap{{"out", own_columns(with_neighbours(whole), {comm.rank(), comm.size(), 0})}};
           }};
 }

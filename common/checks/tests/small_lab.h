@@ -24,6 +24,6 @@ SmallTask stencil_task();  ///< "out": in a picture whose columns are spread ove
 at::Tensor summed(Communicator& comm, const at::Tensor& tensor);
 
 /// This rank's "input.x".
-at::Tensor x_of(const CaseInputs& inputs);
+at::Tensor read_x(const CaseInputs& inputs);
 
 }  // namespace lab::testing

@@ -4,8 +4,8 @@
 
 #include "common/checks/tests/small_lab.h"
 #include "common/checks/tests/wrong_solutions.h"
+#include "common/testing/get_message.h"
 #include "common/testing/judged_case.h"
-#include "common/testing/message_of.h"
 #include "common/testing/test.h"
 
 namespace lab::testing {
@@ -28,7 +28,7 @@ TEST_CASE("of a collective that only some ranks call the message names it") {
   const CaseVerdict verdict = judged(
       sum_task().test_case,
       [](Communicator& comm, const CaseInputs& inputs) {
-        const at::Tensor sum = comm.rank() == 0 ? summed(comm, x_of(inputs)) : x_of(inputs);
+        const at::Tensor sum = comm.rank() == 0 ? summed(comm, read_x(inputs)) : read_x(inputs);
         return TensorMap{{"out", sum}, {"x", sum}};
       },
       3);
@@ -133,11 +133,11 @@ TEST_CASE("integers that no float64 holds are told apart") {
     return TensorMap{{"out", sum}};
   };
   const auto through_double = [](Communicator& comm, const CaseInputs& inputs) {
-    return TensorMap{{"out", summed(comm, x_of(inputs).to(at::kDouble)).to(at::kLong)}};
+    return TensorMap{{"out", summed(comm, read_x(inputs).to(at::kDouble)).to(at::kLong)}};
   };
   CHECK(judged(test_case, through_double, 3).symptom.id == "rounding_only");
   const auto halved = [](Communicator& comm, const CaseInputs& inputs) {
-    return TensorMap{{"out", summed(comm, x_of(inputs)).floor_divide(comm.size())}};
+    return TensorMap{{"out", summed(comm, read_x(inputs)).floor_divide(comm.size())}};
   };
   CHECK(judged(test_case, halved, 4).symptom.id == "divided_by_world_size");
 }

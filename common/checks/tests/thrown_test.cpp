@@ -1,12 +1,12 @@
-// What becomes of an exception that student code throws: exit code 7, and a message that locates it.
+// An exception that student code throws ends the run with exit code 7 and a message that locates it.
 #include <fmt/format.h>
 
 #include <stdexcept>
 
 #include "common/base/stack/throw_site.h"
 #include "common/checks/tests/small_lab.h"
+#include "common/testing/get_message.h"
 #include "common/testing/judged_case.h"
-#include "common/testing/message_of.h"
 #include "common/testing/student/throwing.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
@@ -18,7 +18,7 @@ namespace {
 launch::RankFailure failure_with(const TaskCall& call, launch::WorldKind kind = launch::WorldKind::kThreads) {
   const Case test_case = row_task().test_case;
   const launch::WorldOutcome outcome =
-      launch::run_ranks(world_of(kind, 3), launch::RankBody([&](Communicator& comm, launch::RankOutcome&) {
+      launch::run_ranks(choose_world(kind, 3), launch::RankBody([&](Communicator& comm, launch::RankOutcome&) {
                           run_case(test_case, {{test_case.task, call}}, comm, 42);
                         }));
   return outcome.failure.value_or(launch::RankFailure{});
@@ -27,7 +27,7 @@ launch::RankFailure failure_with(const TaskCall& call, launch::WorldKind kind = 
 TaskCall throwing_on_rank_one(const std::function<void()>& thrower) {
   return [thrower](Communicator& comm, const CaseInputs& inputs) {
     if (comm.rank() == 1) thrower();
-    return TensorMap{{"out", summed(comm, x_of(inputs))}};
+    return TensorMap{{"out", summed(comm, read_x(inputs))}};
   };
 }
 
@@ -89,11 +89,11 @@ TEST_CASE("a thrown integer is told as one, and where all ranks throw alike, one
 }
 
 TEST_CASE("our own errors keep their exit codes and messages") {
-  const auto code_of = [](const std::function<void()>& thrower) {
+  const auto read_code = [](const std::function<void()>& thrower) {
     return failure_with(throwing_on_rank_one(thrower)).exit_code;
   };
-  CHECK(code_of([] { not_implemented("a0.helper"); }) == 3);
-  CHECK(code_of([] { throw ContractError("sizes disagree"); }) == 4);
+  CHECK(read_code([] { not_implemented("a0.helper"); }) == 3);
+  CHECK(read_code([] { throw ContractError("sizes disagree"); }) == 4);
 }
 
 TEST_CASE("a fault in a case's own inputs is the suite's: exit code 70") {

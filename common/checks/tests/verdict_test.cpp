@@ -222,7 +222,7 @@ TEST_CASE("a message has reason and symptom") {
   const CaseVerdict verdict = judged(
       sum.test_case,
       [](Communicator& comm, const CaseInputs& inputs) {
-        const at::Tensor mean = summed(comm, x_of(inputs)) / comm.size();
+        const at::Tensor mean = summed(comm, read_x(inputs)) / comm.size();
         return TensorMap{{"out", mean}, {"x", mean}};
       },
       4);

@@ -24,10 +24,10 @@ TensorMap in_place(const at::Tensor& x) {
   return {{"out", x}, {"x", x}};
 }
 
-/// Part source_of(rank) of the sum over ranks.
-TaskCall part_of_sum(const std::function<int(int rank, int size)>& source_of) {
-  return [source_of](Communicator& comm, const CaseInputs& inputs) {
-    return TensorMap{{"out", summed(comm, x_of(inputs)).narrow(0, 3 * source_of(comm.rank(), comm.size()), 3)}};
+/// Part find_source(rank) of the sum over ranks.
+TaskCall part_of_sum(const std::function<int(int rank, int size)>& find_source) {
+  return [find_source](Communicator& comm, const CaseInputs& inputs) {
+    return TensorMap{{"out", summed(comm, read_x(inputs)).narrow(0, 3 * find_source(comm.rank(), comm.size()), 3)}};
   };
 }
 
@@ -45,31 +45,31 @@ std::vector<WrongSolution> wrong_sums() {
       {"rounding_only", sum, all_changed(sum, [](Communicator&, const at::Tensor& t) { return t * (1 + 1e-7); })},
       {"result_undefined", sum, all_changed(sum, [](Communicator&, const at::Tensor&) { return at::Tensor(); })},
       {"wrong_dtype", sum, all_changed(sum, [](Communicator&, const at::Tensor& t) { return t.to(at::kFloat); })},
-      {"own_part_only", sum, [](Communicator&, const CaseInputs& inputs) { return in_place(x_of(inputs)); }},
+      {"own_part_only", sum, [](Communicator&, const CaseInputs& inputs) { return in_place(read_x(inputs)); }},
       {"argument_unchanged", sum,
        [](Communicator& comm, const CaseInputs& inputs) {
-         return TensorMap{{"out", summed(comm, x_of(inputs))}, {"x", x_of(inputs)}};
+         return TensorMap{{"out", summed(comm, read_x(inputs))}, {"x", read_x(inputs)}};
        }},
       {"only_rank_zero_right", sum,
        [](Communicator& comm, const CaseInputs& inputs) {
-         const at::Tensor total = summed(comm, x_of(inputs));
-         return in_place(comm.rank() == 0 ? total : x_of(inputs));
+         const at::Tensor total = summed(comm, read_x(inputs));
+         return in_place(comm.rank() == 0 ? total : read_x(inputs));
        }},
       {"one_input_everywhere", sum,
        [](Communicator& comm, const CaseInputs& inputs) {
-         return in_place(comm.collectives().broadcast(x_of(inputs), 0));
+         return in_place(comm.collectives().broadcast(read_x(inputs), 0));
        }},
       {"summand_missing", sum,
        [](Communicator& comm, const CaseInputs& inputs) {
-         return in_place(summed(comm, x_of(inputs)) - x_of(inputs));
+         return in_place(summed(comm, read_x(inputs)) - read_x(inputs));
        }},
       {"summand_missing", sum,
        [](Communicator& comm, const CaseInputs& inputs) {
-         return in_place(summed(comm, comm.rank() == 2 ? at::zeros_like(x_of(inputs)) : x_of(inputs)));
+         return in_place(summed(comm, comm.rank() == 2 ? at::zeros_like(read_x(inputs)) : read_x(inputs)));
        }},
       {"summand_twice", sum,
        [](Communicator& comm, const CaseInputs& inputs) {
-         return in_place(summed(comm, x_of(inputs)) + x_of(inputs));
+         return in_place(summed(comm, read_x(inputs)) + read_x(inputs));
        }},
       {"sum_missing", product_task(),
        [](Communicator&, const CaseInputs& inputs) {
@@ -120,22 +120,22 @@ SmallTask step_task() {
 
 std::vector<WrongSolution> wrong_places() {
   const SmallTask gather = gather_task(), scatter = scatter_task();
-  const auto parts_of = [](Communicator& comm, const CaseInputs& inputs) {
-    return comm.collectives().all_gather(x_of(inputs));
+  const auto split_parts = [](Communicator& comm, const CaseInputs& inputs) {
+    return comm.collectives().all_gather(read_x(inputs));
   };
   return {
       {"joined_along_another_dim", gather,
        [=](Communicator& comm, const CaseInputs& inputs) {
-         return TensorMap{{"out", at::cat(parts_of(comm, inputs), 1)}, {"x", x_of(inputs)}};
+         return TensorMap{{"out", at::cat(split_parts(comm, inputs), 1)}, {"x", read_x(inputs)}};
        }},
       {"wrong_shape_right_numbers", gather,
        [=](Communicator& comm, const CaseInputs& inputs) {
-         return TensorMap{{"out", at::stack(parts_of(comm, inputs))}, {"x", x_of(inputs)}};
+         return TensorMap{{"out", at::stack(split_parts(comm, inputs))}, {"x", read_x(inputs)}};
        }},
       {"transposed", gather, out_changed(gather, [](Communicator&, const at::Tensor& t) { return t.t(); })},
       {"wrong_shape_is_part", gather,
        [](Communicator&, const CaseInputs& inputs) {
-         return TensorMap{{"out", x_of(inputs)}, {"x", x_of(inputs)}};
+         return TensorMap{{"out", read_x(inputs)}, {"x", read_x(inputs)}};
        }},
       {"chunks_out_of_order",
        gather,
@@ -174,7 +174,7 @@ std::vector<WrongSolution> wrong_places() {
       {"argument_changed", gather, changed(gather, [](Communicator&, TensorMap& results) { results.at("x").mul_(2); })},
       {"wrong_shape_is_whole", scatter,
        [](Communicator& comm, const CaseInputs& inputs) {
-         return TensorMap{{"out", summed(comm, x_of(inputs))}};
+         return TensorMap{{"out", summed(comm, read_x(inputs))}};
        }},
       {"ranks_shifted", scatter, part_of_sum([](int rank, int size) { return (rank + 1) % size; })},
       {"ranks_swapped", scatter, part_of_sum([](int rank, int) { return rank == 0  ? 0
@@ -184,7 +184,7 @@ std::vector<WrongSolution> wrong_places() {
       {"one_rank_everywhere", scatter, part_of_sum([](int, int) { return 0; })},
       {"borders_only", stencil_task(),
        [](Communicator&, const CaseInputs& inputs) {
-         const at::Tensor padded = at::constant_pad_nd(x_of(inputs), {1, 1});
+         const at::Tensor padded = at::constant_pad_nd(read_x(inputs), {1, 1});
          return TensorMap{{"out", padded.narrow(3, 0, 6) + padded.narrow(3, 1, 6) + padded.narrow(3, 2, 6)}};
        }},
   };
@@ -195,7 +195,8 @@ std::vector<WrongSolution> wrong_layers() {
   return {{"bias_times_world_size", row,
            [row](Communicator& comm, const CaseInputs& inputs) {
              TensorMap results = row.right(comm, inputs);
-             const at::Tensor own = at::matmul(x_of(inputs), inputs.tensor("weight.W")) + inputs.tensor("weight.bias");
+             const at::Tensor own =
+                 at::matmul(read_x(inputs), inputs.tensor("weight.W")) + inputs.tensor("weight.bias");
              results.at("out") = summed(comm, own);
              return results;
            }},
@@ -242,12 +243,12 @@ std::vector<WrongSolution> wrong_endings() {
           {"right_once", sum_task(),
            [](Communicator& comm, const CaseInputs& inputs) {
              thread_local int num_calls = 0;
-             return in_place(summed(comm, x_of(inputs)) + num_calls++);
+             return in_place(summed(comm, read_x(inputs)) + num_calls++);
            }},
           {"works_for_all", small_part,
            [](Communicator& comm, const CaseInputs& inputs) {
              const at::Tensor sum = at::zeros({12, 3}, at::kDouble);
-             for (const at::Tensor& each : comm.collectives().all_gather(x_of(inputs))) sum.add_(each);
+             for (const at::Tensor& each : comm.collectives().all_gather(read_x(inputs))) sum.add_(each);
              return in_place(sum);
            }},
           {"works_twice", small_part,
@@ -258,7 +259,7 @@ std::vector<WrongSolution> wrong_endings() {
           {"holds_for_all", small_memory,
            [](Communicator& comm, const CaseInputs& inputs) {
              const at::Tensor whole = at::zeros({12 * comm.size(), 1000}, at::kDouble);
-             return in_place(summed(comm, x_of(inputs)) + whole[0][0]);
+             return in_place(summed(comm, read_x(inputs)) + whole[0][0]);
            }},
           {"one_after_the_other", together,
            [](Communicator& comm, const CaseInputs& inputs) {
@@ -268,11 +269,11 @@ std::vector<WrongSolution> wrong_endings() {
                if (rank == comm.rank()) at::mm(matrix, matrix);
                comm.collectives().barrier();
              }
-             return in_place(summed(comm, x_of(inputs)));
+             return in_place(summed(comm, read_x(inputs)));
            }},
           {"another_pattern", to_one,
            [](Communicator& comm, const CaseInputs& inputs) {
-             const at::Tensor own = x_of(inputs), sum = own.clone();
+             const at::Tensor own = read_x(inputs), sum = own.clone();
              std::vector<at::Tensor> parts;
              std::vector<Request> requests;
              for (int rank = 0; rank < comm.size(); ++rank) {
@@ -286,24 +287,24 @@ std::vector<WrongSolution> wrong_endings() {
            }},
           {"deadlock", sum_task(),
            [](Communicator& comm, const CaseInputs& inputs) {
-             const at::Tensor x = x_of(inputs);
+             const at::Tensor x = read_x(inputs);
              comm.point_to_point().recv(x, (comm.rank() + 1) % comm.size());
              return in_place(x);
            }},
           {"deadlock", sum_task(),
            [](Communicator& comm, const CaseInputs& inputs) {
-             if (comm.rank() != 0) return in_place(x_of(inputs));
-             return in_place(summed(comm, x_of(inputs)));
+             if (comm.rank() != 0) return in_place(read_x(inputs));
+             return in_place(summed(comm, read_x(inputs)));
            }},
           {"stray_message", sum_task(),
            [](Communicator& comm, const CaseInputs& inputs) {
              const at::Tensor theirs = at::zeros({12, 3}, at::kDouble);
              { const Request dropped = comm.point_to_point().irecv(theirs, (comm.rank() + 1) % comm.size()); }
-             return in_place(x_of(inputs));
+             return in_place(read_x(inputs));
            }},
           {"gathers_everything", frugal, [](Communicator& comm, const CaseInputs& inputs) {
-             at::Tensor sum = at::zeros_like(x_of(inputs));
-             for (const at::Tensor& each : comm.collectives().all_gather(x_of(inputs))) sum += each;
+             at::Tensor sum = at::zeros_like(read_x(inputs));
+             for (const at::Tensor& each : comm.collectives().all_gather(read_x(inputs))) sum += each;
              return TensorMap{{"out", sum.narrow(0, 3 * comm.rank(), 3)}};
            }}};
 }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "common/testing/captured.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 
 using lab::testing::contains;
@@ -72,7 +72,7 @@ TEST_CASE("app: an option that is given several times takes one value each time,
   columns.clear();
   CHECK(parsed({"lab", "here"}, columns) == "here");
   CHECK(columns.empty());
-  CHECK(contains(lab::testing::message_of([&] {
+  CHECK(contains(lab::testing::get_message([&] {
                    parsed({"lab", "here", "--column", "--again"}, columns);
                  }),
                  "--column: expected a value (LAB=COLUMN)"));
@@ -196,7 +196,7 @@ TEST_CASE("app: a seed without a default: none is shown, and none is there unles
   CHECK(seed == 0);
   const std::string help = lab::testing::captured(1, [&] { parse({"lab", "--help"}); });
   CHECK(contains(help, "of the inputs (default: a secret one)\n"));
-  CHECK(lab::testing::message_of([&] {
+  CHECK(lab::testing::get_message([&] {
           parse({"lab", "--seed", "-1"});
         }) == "--seed: expected an integer from 0 to 18446744073709551615, got '-1'; try --seed 42");
 }

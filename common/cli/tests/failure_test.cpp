@@ -57,21 +57,21 @@ Ended run(lab::ExitCode (*body)(int, char**)) {
 }  // namespace
 
 TEST_CASE("failure: exit codes of our errors and of others") {
-  CHECK(lab::exit_code_of(lab::UsageError("x")) == 2);
-  CHECK(lab::exit_code_of(lab::NotImplementedError("t")) == 3);
-  CHECK(lab::exit_code_of(lab::ContractError("x")) == 4);
-  CHECK(lab::exit_code_of(lab::CommError("x")) == 5);
-  CHECK(lab::exit_code_of(lab::DeadlockError("x")) == 6);
-  CHECK(lab::exit_code_of(std::runtime_error("x")) == 70);
+  CHECK(lab::choose_exit_code(lab::UsageError("x")) == 2);
+  CHECK(lab::choose_exit_code(lab::NotImplementedError("t")) == 3);
+  CHECK(lab::choose_exit_code(lab::ContractError("x")) == 4);
+  CHECK(lab::choose_exit_code(lab::CommError("x")) == 5);
+  CHECK(lab::choose_exit_code(lab::DeadlockError("x")) == 6);
+  CHECK(lab::choose_exit_code(std::runtime_error("x")) == 70);
 }
 
 TEST_CASE("failure: one message without LibTorch's backtrace") {
-  CHECK(lab::message_of(std::runtime_error("bad shape\nException raised from f at a.cpp:1\nframe #0")) == "bad shape");
-  CHECK(lab::message_of(std::runtime_error("can't allocate memory\nframe #0: f\nframe #1: g")) ==
+  CHECK(lab::get_message(std::runtime_error("bad shape\nException raised from f at a.cpp:1\nframe #0")) == "bad shape");
+  CHECK(lab::get_message(std::runtime_error("can't allocate memory\nframe #0: f\nframe #1: g")) ==
         "can't allocate memory");
-  CHECK(lab::message_of(std::runtime_error("a\nb\n")) == "a b");
-  CHECK(lab::message_of(std::runtime_error("Exception raised from f")) == "no reason given");
-  CHECK(lab::message_of(std::bad_alloc()) == "out of memory");
+  CHECK(lab::get_message(std::runtime_error("a\nb\n")) == "a b");
+  CHECK(lab::get_message(std::runtime_error("Exception raised from f")) == "no reason given");
+  CHECK(lab::get_message(std::bad_alloc()) == "out of memory");
 }
 
 TEST_CASE("guarded main: exit code and one line on stderr for anything thrown out of the body") {
@@ -174,33 +174,33 @@ TEST_CASE("failure: what the machine refuses is named as its limit, not as a bug
     ::setrlimit(resource, &before);
   };
   const std::system_error no_thread(EAGAIN, std::generic_category());
-  CHECK(lab::exit_code_of(no_thread) == 2);
+  CHECK(lab::choose_exit_code(no_thread) == 2);
   with_limit(RLIMIT_NPROC, 12, [&] {
-    CHECK(lab::message_of(no_thread) ==
+    CHECK(lab::get_message(no_thread) ==
           "Resource temporarily unavailable: this user may have 12 processes and threads; hint: raise the limit with "
           "ulimit -u, or start fewer ranks");
   });
-  CHECK(lab::exit_code_of(std::bad_alloc()) == 2);
+  CHECK(lab::choose_exit_code(std::bad_alloc()) == 2);
   with_limit(RLIMIT_AS, rlim_t{1} << 40, [&] {
-    CHECK(lab::message_of(no_thread).find(
+    CHECK(lab::get_message(no_thread).find(
               "and this process may use 1 TiB; hint: raise the limit with ulimit -u or -v") != std::string::npos);
-    CHECK(lab::message_of(std::bad_alloc()) ==
+    CHECK(lab::get_message(std::bad_alloc()) ==
           "out of memory: this process may use 1 TiB; hint: raise the limit with ulimit -v");
     const std::runtime_error of_torch(
         "[enforce fail at alloc_cpu.cpp:66] . DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 "
         "bytes. Error code 12 (Cannot allocate memory)\nframe #0: f");
-    CHECK(lab::exit_code_of(of_torch) == 2);
-    CHECK(lab::message_of(of_torch) ==
+    CHECK(lab::choose_exit_code(of_torch) == 2);
+    CHECK(lab::get_message(of_torch) ==
           "DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes. Error code 12 (Cannot allocate "
           "memory): this process may use 1 TiB; hint: raise the limit with ulimit -v");
   });
   with_limit(RLIMIT_NOFILE, 77, [&] {
-    CHECK(lab::message_of(std::system_error(EMFILE, std::generic_category(), "cannot open x")) ==
+    CHECK(lab::get_message(std::system_error(EMFILE, std::generic_category(), "cannot open x")) ==
           "cannot open x: Too many open files: this process may open 77; hint: raise the limit with ulimit -n");
   });
-  CHECK(lab::exit_code_of(
+  CHECK(lab::choose_exit_code(
             std::filesystem::filesystem_error("x", std::make_error_code(std::errc::no_space_on_device))) == 2);
-  CHECK(lab::exit_code_of(std::system_error(EDEADLK, std::generic_category())) == 70);
+  CHECK(lab::choose_exit_code(std::system_error(EDEADLK, std::generic_category())) == 70);
 }
 
 TEST_CASE("program name: the last part of the path") {

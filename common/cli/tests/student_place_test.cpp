@@ -34,7 +34,7 @@ struct End {
 };
 
 /// How a process ends in which a followed thread runs the body.
-End end_of(const std::function<void()>& body) {
+End make_end(const std::function<void()>& body) {
   StudentPlace& place = shared_place();
   place.outlives = 1;
   const pid_t child = lab::fork_process([&] {
@@ -71,28 +71,28 @@ volatile int zero = 0;
 
 TEST_CASE("student place: a crash leaves the student's line and its cause, and the process ends by its signal") {
   if (has_no_lines()) return;
-  const End null = end_of([] { student::follow(nullptr); });
+  const End null = make_end([] { student::follow(nullptr); });
   CHECK(null.status == "killed by signal 11 (SIGSEGV)");
   CHECK(null.why == at_line(student::kFollowLine) + "a null pointer is followed");
-  const End far = end_of([] { student::follow(reinterpret_cast<int*>(std::uintptr_t{1} << 45)); });
+  const End far = make_end([] { student::follow(reinterpret_cast<int*>(std::uintptr_t{1} << 45)); });
   CHECK(far.status == "killed by signal 11 (SIGSEGV)");
   CHECK(far.why == at_line(student::kFollowLine) + "a pointer, reference or index leads to memory that is not there");
-  const End zero_divisor = end_of([] { student::divide(1, zero); });
+  const End zero_divisor = make_end([] { student::divide(1, zero); });
   CHECK(zero_divisor.status == "killed by signal 8 (SIGFPE)");
   CHECK(zero_divisor.why == at_line(student::kDivideLine) + "an integer is divided by zero");
 }
 
 TEST_CASE("student place: an index out of range is exit code 7, with its line") {
   if (has_no_lines()) return;
-  const End end = end_of([] { student::element_of({1, 2}, 2); });
+  const End end = make_end([] { student::find_element({1, 2}, 2); });
   CHECK(end.status == "exited with code 7");
   CHECK(end.why == at_line(student::kElementLine) + "an index is out of range: expected __n < this->size()");
-  CHECK(end_of([] { zero = std::vector<int>().front(); }).status == "exited with code 70");  // not in student code
+  CHECK(make_end([] { zero = std::vector<int>().front(); }).status == "exited with code 70");  // not in student code
 }
 
 TEST_CASE("student place: a function that calls itself without end is found on a stack of the handler's own") {
   if (has_no_lines()) return;
-  const End end = end_of([] { student::call_itself(0); });
+  const End end = make_end([] { student::call_itself(0); });
   CHECK(end.status == "killed by signal 11 (SIGSEGV)");
   bool is_its_line = false;
   for (int line = student::kCallItselfFirstLine; line <= student::kCallItselfLastLine; ++line)
@@ -104,13 +104,13 @@ TEST_CASE("student place: a function that calls itself without end is found on a
 
 TEST_CASE("student place: an exception that must not leave a function has the line that threw it") {
   if (has_no_lines()) return;
-  const End end = end_of([] { student::throw_from_noexcept({}); });
+  const End end = make_end([] { student::throw_from_noexcept({}); });
   CHECK(end.status == "killed by signal 6 (SIGABRT)");
   CHECK_MESSAGE(end.why.rfind(at_line(student::kNoexceptLine) + "abort() was called", 0) == 0, end.why);
 }
 
 TEST_CASE("student place: a signal from another process is not a crash") {
-  const End end = end_of([] {
+  const End end = make_end([] {
     const pid_t victim = ::getpid();
     const pid_t child = ::fork();
     if (child == 0) {

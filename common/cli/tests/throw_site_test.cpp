@@ -26,7 +26,7 @@ namespace student = lab::testing;
 
 namespace {
 
-ThrowSite site_of(const std::function<void()>& body) {
+ThrowSite find_site(const std::function<void()>& body) {
   try {
     body();
   } catch (const std::exception& failure) {
@@ -47,7 +47,7 @@ std::string student_line(int line) {
 
 /// Without libbacktrace, every throw site is unknown.
 bool skipped() {
-  if (site_of(fail_elsewhere).known) return false;
+  if (find_site(fail_elsewhere).known) return false;
   MESSAGE("skipped: built without libbacktrace");
   return true;
 }
@@ -56,9 +56,9 @@ bool skipped() {
 
 TEST_CASE("throw site: the innermost line in a student file, whatever throws below it") {
   if (skipped()) return;
-  CHECK(site_of([] { student::beyond_end({1, 2}); }).student_line == student_line(student::kBeyondEndLine));
-  CHECK(site_of(student::throw_number).student_line == student_line(student::kThrowNumberLine));
-  CHECK(site_of([] { student::call(fail_elsewhere); }).student_line == student_line(student::kCallLine));
+  CHECK(find_site([] { student::beyond_end({1, 2}); }).student_line == student_line(student::kBeyondEndLine));
+  CHECK(find_site(student::throw_number).student_line == student_line(student::kThrowNumberLine));
+  CHECK(find_site([] { student::call(fail_elsewhere); }).student_line == student_line(student::kCallLine));
 }
 
 TEST_CASE("throw site: a loop that takes all memory is found, though the allocator keeps what is free again") {
@@ -77,7 +77,7 @@ TEST_CASE("throw site: a loop that takes all memory is found, though the allocat
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
   const rlimit most = {std::size_t{1} << 29, std::size_t{1} << 29};
   REQUIRE(setrlimit(RLIMIT_AS, &most) == 0);
-  const ThrowSite site = site_of([] {
+  const ThrowSite site = find_site([] {
     student::call([] {
       std::forward_list<std::array<char, 4096>> all;
       for (;;) all.emplace_front();
@@ -88,7 +88,7 @@ TEST_CASE("throw site: a loop that takes all memory is found, though the allocat
 
 TEST_CASE("throw site: a throw outside of student code has no student line, but is known") {
   if (skipped()) return;
-  const ThrowSite site = site_of(fail_elsewhere);
+  const ThrowSite site = find_site(fail_elsewhere);
   CHECK(site.known);
   CHECK(site.student_line.empty());
 }
@@ -102,11 +102,11 @@ TEST_CASE("throw site: an exception keeps its line when it is thrown again, not 
       throw;
     }
   };
-  CHECK(site_of(throw_again).student_line == student_line(student::kBeyondEndLine));
+  CHECK(find_site(throw_again).student_line == student_line(student::kBeyondEndLine));
   try {
     student::beyond_end({});
   } catch (const std::exception& failure) {
-    CHECK(site_of(fail_elsewhere).known);
+    CHECK(find_site(fail_elsewhere).known);
     CHECK_FALSE(throw_site(&failure).known);
   }
 }
@@ -121,7 +121,7 @@ TEST_CASE("throw site: each thread has its own, and an exception from another th
       carried = std::current_exception();
     }
   }).join();
-  CHECK_FALSE(site_of([&] { std::rethrow_exception(carried); }).known);
+  CHECK_FALSE(find_site([&] { std::rethrow_exception(carried); }).known);
 }
 
 TEST_CASE("throw site: a student file is one in a folder named student, other than a home folder") {

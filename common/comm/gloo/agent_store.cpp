@@ -53,7 +53,7 @@ auto with_store(const RendezvousPoint& point, Deadline deadline, Use use) {
 }
 
 /// Restarted ranks find entries of earlier attempts, so each attempt has its own key.
-std::string key_of(const RendezvousPoint& point) {
+std::string make_key(const RendezvousPoint& point) {
   return fmt::format("lab/attempt_{}/rendezvous", point.attempt);
 }
 
@@ -61,7 +61,7 @@ std::string key_of(const RendezvousPoint& point) {
 
 void leave_ticket(const RendezvousPoint& point, const RendezvousTicket& ticket, Deadline deadline) {
   const std::string text = fmt::format("{} {} {}", ticket.place.host, ticket.place.port, ticket.token);
-  with_store(point, deadline, [text, key = key_of(point)](c10d::TCPStore& store) {
+  with_store(point, deadline, [text, key = make_key(point)](c10d::TCPStore& store) {
     store.set(key, std::vector<std::uint8_t>(text.begin(), text.end()));
     return store.check({key});  // set() alone does not wait for an answer
   });
@@ -69,7 +69,7 @@ void leave_ticket(const RendezvousPoint& point, const RendezvousTicket& ticket, 
 
 RendezvousTicket await_ticket(const RendezvousPoint& point, Deadline deadline) {
   const auto found = with_store(
-      point, deadline, [key = key_of(point), deadline](c10d::TCPStore& store) -> std::optional<RendezvousTicket> {
+      point, deadline, [key = make_key(point), deadline](c10d::TCPStore& store) -> std::optional<RendezvousTicket> {
         while (!store.check({key})) {
           // A little early: this answer must arrive before the thread is abandoned.
           if (std::chrono::steady_clock::now() + milliseconds(50) > deadline) return std::nullopt;

@@ -80,7 +80,7 @@ std::shared_ptr<gloo::transport::Device> create_device(const gloo::transport::tc
   try {
     return gloo::transport::tcp::CreateDevice(attr);
   } catch (const std::system_error& failure) {
-    throw UsageError(message_of(failure));
+    throw UsageError(get_message(failure));
   }
 }
 

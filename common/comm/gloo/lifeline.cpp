@@ -31,7 +31,7 @@ double monotonic_seconds() {
 }  // namespace
 
 /// What a rank sends to every other before it ends. Both magics are present only once the whole record is.
-struct Lifeline::Record {
+struct Lifeline::FailureRecord {
   std::uint32_t head;
   std::int32_t farewell;  ///< 1: an orderly end; the rest is empty
   std::int32_t origin_rank;
@@ -45,12 +45,12 @@ struct Lifeline::Record {
 
 Lifeline::Lifeline(gloo::rendezvous::Context& context, double timeout_seconds, EventFile* events, Connector& connector)
     : context_(context), timeout_seconds_(timeout_seconds), events_(events), connector_(connector) {
-  static_assert(sizeof(Record) == 512, "a record is 512 bytes");
+  static_assert(sizeof(FailureRecord) == 512, "a record is 512 bytes");
   const auto size = static_cast<std::size_t>(context_.size);
   said_farewell_.assign(size, false);
   said_farewell_[static_cast<std::size_t>(context_.rank)] = true;
-  records_.assign(size * sizeof(Record), 0);
-  outgoing_.assign(sizeof(Record), 0);
+  records_.assign(size * sizeof(FailureRecord), 0);
+  outgoing_.assign(sizeof(FailureRecord), 0);
   probe_memory_.assign(size, 0);
   record_buffer_ = context_.createUnboundBuffer(records_.data(), records_.size());
   for (int peer = 0; peer < context_.size; ++peer) {
@@ -59,7 +59,7 @@ Lifeline::Lifeline(gloo::rendezvous::Context& context, double timeout_seconds, E
     outgoing_buffers_.push_back(context_.createUnboundBuffer(outgoing_.data(), outgoing_.size()));
     if (peer == context_.rank) continue;
     // A peer writes here only when a rank has failed; the probe shows when its connection closes.
-    record_buffer_->recv(peer, kSentinelSlot, index * sizeof(Record), sizeof(Record));
+    record_buffer_->recv(peer, kSentinelSlot, index * sizeof(FailureRecord), sizeof(FailureRecord));
     probes_[index]->recv(peer, kProbeSlot, 0, 1);
   }
   listener_ = std::thread([this] { listen(); });
@@ -109,7 +109,7 @@ void Lifeline::connection_lost() {
 }
 
 void Lifeline::close() {
-  Record farewell{};
+  FailureRecord farewell{};
   farewell.farewell = 1;
   farewell_sent_ = true;
   send_records(farewell);
@@ -132,7 +132,7 @@ void Lifeline::close() {
 }
 
 void Lifeline::fail(ExitCode exit_code, const std::string& message, int involved_rank) {
-  Record record{};
+  FailureRecord record{};
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     // A rank that fails because another did passes on the other's reason: all ranks name the same culprit.
@@ -154,17 +154,18 @@ void Lifeline::fail(ExitCode exit_code, const std::string& message, int involved
   listener_.detach();  // it may be inside Gloo; the process ends now
 }
 
-void Lifeline::send_records(const Record& record) {
-  Record complete = record;
-  complete.head = Record::kHead;
-  complete.tail = Record::kTail;
+void Lifeline::send_records(const FailureRecord& record) {
+  FailureRecord complete = record;
+  complete.head = FailureRecord::kHead;
+  complete.tail = FailureRecord::kTail;
   std::memcpy(outgoing_.data(), &complete, sizeof(complete));
   std::vector<bool> sent(outgoing_buffers_.size(), false);
+  // All records leave before the first is waited for, so a peer that does not answer keeps nobody else waiting.
   for (int peer = 0; peer < context_.size; ++peer) {
     if (peer == context_.rank) continue;
     const auto index = static_cast<std::size_t>(peer);
     try {
-      outgoing_buffers_[index]->send(peer, kSentinelSlot, 0, sizeof(Record));
+      outgoing_buffers_[index]->send(peer, kSentinelSlot, 0, sizeof(FailureRecord));
       sent[index] = true;
     } catch (const gloo::Exception&) {  // that peer is gone
     }
@@ -190,6 +191,7 @@ void Lifeline::wait_a_little(gloo::transport::UnboundBuffer& buffer) {
 }
 
 void Lifeline::listen() {
+  // Each peer sends at most one record: this thread listens until all have said farewell or are lost.
   for (int remaining = context_.size - 1; remaining > 0; --remaining) {
     try {
       if (!record_buffer_->waitRecv(nullptr, kForGloo)) return;
@@ -220,9 +222,9 @@ void Lifeline::read_records() {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (int peer = 0; peer < context_.size; ++peer) {
     const auto index = static_cast<std::size_t>(peer);
-    Record record;
-    std::memcpy(&record, records_.data() + index * sizeof(Record), sizeof(Record));
-    if (record.head != Record::kHead || record.tail != Record::kTail || said_farewell_[index]) continue;
+    FailureRecord record;
+    std::memcpy(&record, records_.data() + index * sizeof(FailureRecord), sizeof(FailureRecord));
+    if (record.head != FailureRecord::kHead || record.tail != FailureRecord::kTail || said_farewell_[index]) continue;
     if (record.farewell == 1) {
       said_farewell_[index] = true;
       if (closing_deadline_) closing_deadline_ = monotonic_seconds() + timeout_seconds_;
@@ -235,6 +237,8 @@ void Lifeline::read_records() {
 }
 
 int Lifeline::find_lost_peer() {
+  // Nobody ever sends to a probe: its receive fails at once where the connection is closed, and times out where it is
+  // not.
   for (int peer = 0; peer < context_.size; ++peer) {
     const auto index = static_cast<std::size_t>(peer);
     if (peer == context_.rank || said_farewell_[index]) continue;

@@ -62,7 +62,7 @@ class Lifeline : public WaitGuard {
     gloo::transport::UnboundBuffer* buffer;
     double deadline;
   };
-  struct Record;
+  struct FailureRecord;
 
   void listen();
   void keep_time();
@@ -77,7 +77,7 @@ class Lifeline : public WaitGuard {
   void declare(Failure failure);              // with the mutex held
   void throw_failure() const;                 // with the mutex held
   int find_lost_peer();
-  void send_records(const Record& record);
+  void send_records(const FailureRecord& record);
   void wait_a_little(gloo::transport::UnboundBuffer& buffer);
 
   gloo::rendezvous::Context& context_;

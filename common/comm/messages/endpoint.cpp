@@ -12,13 +12,13 @@
 namespace lab::comm {
 namespace {
 
-std::string name_of(const Message& message) {
+std::string get_name(const Message& message) {
   const bool sends = message.direction == Direction::kSend;
   return fmt::format("{} {} rank {} ({})", sends ? "isend" : "irecv", sends ? "to" : "from", message.peer,
                      message.where.text());
 }
 
-std::string_view bytes_of(const Message& message) {
+std::string_view view_bytes(const Message& message) {
   const std::uint64_t num_bytes = message.num_bytes();
   if (message.tensor.is_meta() || num_bytes == 0) return {};
   return {static_cast<const char*>(message.tensor.data_ptr()), num_bytes};
@@ -34,7 +34,7 @@ bool is_summed(const Pending& pending) {
 }
 
 /// A checksum at the speed of memory: a change of any bytes changes it, but for a chance of 2^-64.
-std::uint64_t checksum_of(std::string_view bytes) {
+std::uint64_t compute_checksum(std::string_view bytes) {
   constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
   constexpr std::uint64_t kLanes = 4, kStride = kLanes * sizeof(std::uint64_t);
   std::uint64_t lanes[kLanes] = {1, 2, 3, 4};
@@ -54,7 +54,7 @@ std::uint64_t checksum_of(std::string_view bytes) {
 constexpr std::size_t kMostTraced = 1u << 17;  // about 40 MB, so that endless messages do not fill memory
 
 /// What is known of the message when it is posted.
-TraceEvent event_of(const Message& message, std::uint64_t sequence) {
+TraceEvent make_event(const Message& message, std::uint64_t sequence) {
   const PostedOp op = message.posted_op(sequence);
   TraceEvent event;
   static_cast<Channel&>(event) = op;
@@ -69,7 +69,7 @@ TraceEvent event_of(const Message& message, std::uint64_t sequence) {
 }  // namespace
 
 void UnderWay::require_apart(const Message& message, int rank) const {
-  const std::string_view bytes = bytes_of(message);
+  const std::string_view bytes = view_bytes(message);
   const bool receives = message.direction == Direction::kRecv;
   const auto other = std::find_if(posted_.begin(), posted_.end(), [&](const Entry& entry) {
     return (receives || entry.receives) && overlap(bytes, entry.bytes);
@@ -78,15 +78,15 @@ void UnderWay::require_apart(const Message& message, int rank) const {
   throw ContractError(
       fmt::format("rank {}: the tensor of its {} shares memory with that of its {}, which it has not waited for; hint: "
                   "wait() first, or use another tensor",
-                  rank, name_of(message), name_of(other->pending->message)));
+                  rank, get_name(message), get_name(other->pending->message)));
 }
 
 void UnderWay::add(Pending& pending, Pending::Watch watch) {
   pending.watch = watch;
   const bool is_watched = watch != Pending::Watch::kListed;
-  posted_.push_back({&pending, is_watched ? bytes_of(pending.message) : std::string_view(),
+  posted_.push_back({&pending, is_watched ? view_bytes(pending.message) : std::string_view(),
                      pending.message.direction == Direction::kRecv});
-  if (is_summed(pending)) pending.checksum = checksum_of(posted_.back().bytes);
+  if (is_summed(pending)) pending.checksum = compute_checksum(posted_.back().bytes);
 }
 
 bool UnderWay::ended(const Pending& pending) {
@@ -95,11 +95,11 @@ bool UnderWay::ended(const Pending& pending) {
   if (place == posted_.end()) return false;
   const std::string_view bytes = place->bytes;
   posted_.erase(place);
-  return is_summed(pending) && pending.checksum != checksum_of(bytes);
+  return is_summed(pending) && pending.checksum != compute_checksum(bytes);
 }
 
 std::string UnderWay::first() const {
-  return posted_.empty() ? "" : name_of(posted_.front().pending->message);
+  return posted_.empty() ? "" : get_name(posted_.front().pending->message);
 }
 
 Endpoint::Endpoint(std::shared_ptr<Transport> transport, bool traced, PayloadLabel label, WorkCounter flops,
@@ -124,7 +124,7 @@ std::shared_ptr<Pending> Endpoint::post(Message&& message, bool at_once) {
   message.model_posted = sends ? model_.post_send(num_bytes) : model_.post_recv();
   std::unique_ptr<TraceEvent> event;
   if (traced_) {
-    event = std::make_unique<TraceEvent>(event_of(message, sequences_[message]++));
+    event = std::make_unique<TraceEvent>(make_event(message, sequences_[message]++));
     event->start_seconds = transport_->now();
     event->model_start = model_start;
     if (sends && payload_label_) event->label = payload_label_(message.tensor);

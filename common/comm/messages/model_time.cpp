@@ -23,7 +23,7 @@ std::string rates_text(const ModelRates& rates) {
                      per_second(rates.ps_per_byte), microseconds(rates.latency_ps), microseconds(rates.overhead_ps));
 }
 
-ModelTime model_time_of(std::int64_t flops, const ModelRates& rates) {
+ModelTime bound_model_time(std::int64_t flops, const ModelRates& rates) {
   ModelTime time;
   time.total = time.work = flops * rates.ps_per_flop;
   return time;

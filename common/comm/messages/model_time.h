@@ -25,7 +25,7 @@ std::string rates_text(const ModelRates& rates);
 constexpr std::int64_t kMaxModelFlops = 1'000'000'000'000'000;
 
 /// The time of one process that does this work.
-ModelTime model_time_of(std::int64_t flops, const ModelRates& rates = {});
+ModelTime bound_model_time(std::int64_t flops, const ModelRates& rates = {});
 
 /// One rank's clock: LogGP for messages, work / rate for what happens in between. It knows no transport: the times of
 /// a message's two ends are arguments.

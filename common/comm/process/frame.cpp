@@ -54,7 +54,7 @@ bool same_contract(const FrameHeader& header, const Message& expected) {
          std::strncmp(header.operation, expected.operation.c_str(), sizeof(header.operation) - 1) == 0;
 }
 
-Contract contract_of(const FrameHeader& header) {
+Contract read_contract(const FrameHeader& header) {
   if (header.magic != kMagic || header.num_dims > std::size(header.shape)) {
     throw CommError(
         "a peer sent something that is not a message of this suite; hint: all ranks must run the same build");
@@ -70,7 +70,7 @@ Contract contract_of(const FrameHeader& header) {
 
 void require_same_contract(const FrameHeader& header, const Message& expected, int rank) {
   if (same_contract(header, expected)) return;
-  throw ContractError(contract_violation(expected.peer, contract_of(header), rank, expected.contract()));
+  throw ContractError(contract_violation(expected.peer, read_contract(header), rank, expected.contract()));
 }
 
 bool is_acknowledged(const Message& message) {

@@ -35,7 +35,7 @@ void require_few_dims(const Message& message);
 bool same_contract(const FrameHeader& header, const Message& expected);
 
 /// What the sender said about its message.
-Contract contract_of(const FrameHeader& header);
+Contract read_contract(const FrameHeader& header);
 
 /// Errors    ContractError: they are not the same; with both ranks, both contracts and both lines
 void require_same_contract(const FrameHeader& header, const Message& expected, int rank);

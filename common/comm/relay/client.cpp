@@ -89,9 +89,9 @@ class RelayTransport final : public Transport {
     return std::move(answer.payload);
   }
 
-  void hand_in(const std::string& result) {
+  void return_result(const std::string& result) {
     RelayFrame frame;
-    frame.kind = RelayFrame::Kind::kHandIn;
+    frame.kind = RelayFrame::Kind::kReturnResult;
     frame.flops = flops();
     frame.payload_bytes = result.size();
     keep(frame, result.data());
@@ -224,7 +224,7 @@ class RelayTransport final : public Transport {
   RelayFrameReader reader_{std::uint64_t{1} << 40};  // it is the relay that sends
 };
 
-std::string bytes_of(const at::Tensor& tensor) {
+std::string view_bytes(const at::Tensor& tensor) {
   return {static_cast<const char*>(tensor.data_ptr()), static_cast<std::size_t>(tensor.nbytes())};
 }
 
@@ -234,24 +234,24 @@ class RelayCollectives final : public CollectiveBackend {
   explicit RelayCollectives(std::shared_ptr<RelayTransport> transport) : transport_(std::move(transport)) {}
 
   void broadcast(const at::Tensor& tensor, int src_rank, const Group& group) override {
-    RelayFrame frame = frame_of("broadcast", tensor, group);
+    RelayFrame frame = make_frame("broadcast", tensor, group);
     frame.channel.peer = src_rank;
     const bool sends = src_rank == group.rank;
-    take(collect(frame, sends ? bytes_of(tensor) : ""), sends ? at::Tensor() : tensor);
+    take(collect(frame, sends ? view_bytes(tensor) : ""), sends ? at::Tensor() : tensor);
   }
   void all_reduce(const at::Tensor& tensor, const Group& group) override {
-    take(collect(frame_of("all_reduce", tensor, group), bytes_of(tensor)), tensor);
+    take(collect(make_frame("all_reduce", tensor, group), view_bytes(tensor)), tensor);
   }
   void all_gather(const at::Tensor& in, const at::Tensor& out, const Group& group) override {
-    take(collect(frame_of("all_gather", in, group), bytes_of(in)), out);
+    take(collect(make_frame("all_gather", in, group), view_bytes(in)), out);
   }
   void reduce_scatter(const at::Tensor& in, const at::Tensor& out, const Group& group) override {
-    take(collect(frame_of("reduce_scatter", in, group), bytes_of(in)), out);
+    take(collect(make_frame("reduce_scatter", in, group), view_bytes(in)), out);
   }
-  void barrier(const Group& group) override { collect(frame_of("barrier", at::empty({0}, at::kByte), group), ""); }
+  void barrier(const Group& group) override { collect(make_frame("barrier", at::empty({0}, at::kByte), group), ""); }
   void all_to_all(const std::vector<at::Tensor>& parts, const std::vector<at::Tensor>& received, const Group& group,
                   SourceLine where) override {
-    RelayFrame frame = frame_of("all_to_all", parts[0], group);
+    RelayFrame frame = make_frame("all_to_all", parts[0], group);
     frame.file = std::string(where.file_name());
     frame.line = where.line;
     frame.sizes.clear();
@@ -263,7 +263,7 @@ class RelayCollectives final : public CollectiveBackend {
     }
     std::string payload;
     for (std::size_t dst = 0; dst < parts.size(); ++dst) {
-      if (static_cast<int>(dst) != group.rank) payload += bytes_of(parts[dst]);
+      if (static_cast<int>(dst) != group.rank) payload += view_bytes(parts[dst]);
     }
     const std::string bytes = collect(frame, payload);
     std::size_t next = 0;
@@ -282,7 +282,7 @@ class RelayCollectives final : public CollectiveBackend {
     return std::move(answer.payload);
   }
 
-  static RelayFrame frame_of(const char* operation, const at::Tensor& tensor, const Group& group) {
+  static RelayFrame make_frame(const char* operation, const at::Tensor& tensor, const Group& group) {
     require_data(tensor, operation);
     RelayFrame frame;
     frame.channel.group = group.id | kCollectiveChannel;
@@ -309,7 +309,7 @@ class RelayCollectives final : public CollectiveBackend {
 RelayEnd RelayWorld::join_by(int descriptor, int rank, int size, bool shaken) {
   const auto transport = std::make_shared<RelayTransport>(UniqueFd(descriptor), rank, size, shaken);
   return {transport, std::make_shared<RelayCollectives>(transport), [transport] { return transport->next_work(); },
-          [transport](const std::string& result) { transport->hand_in(result); }};
+          [transport](const std::string& result) { transport->return_result(result); }};
 }
 
 }  // namespace lab::comm

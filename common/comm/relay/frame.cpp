@@ -14,7 +14,7 @@ namespace lab::comm {
 
 constexpr std::size_t kMaxDimensions = 64;  // LibTorch's own limit
 
-std::uint64_t payload_bytes_of(int dtype, const std::vector<std::int64_t>& sizes) {
+std::uint64_t count_payload_bytes(int dtype, const std::vector<std::int64_t>& sizes) {
   if (dtype < 0 || dtype >= static_cast<int>(at::ScalarType::Undefined))
     throw ContractError(fmt::format("dtype {}", dtype));
   if (sizes.size() > kMaxDimensions) throw ContractError(fmt::format("{} dimensions", sizes.size()));
@@ -27,7 +27,7 @@ std::uint64_t payload_bytes_of(int dtype, const std::vector<std::int64_t>& sizes
 }
 
 at::Tensor payload_tensor(int dtype, const std::vector<std::int64_t>& sizes, std::string payload) {
-  const std::uint64_t num_bytes = payload_bytes_of(dtype, sizes);
+  const std::uint64_t num_bytes = count_payload_bytes(dtype, sizes);
   if (payload.size() != num_bytes)
     throw ContractError(fmt::format("a payload of {} B for a tensor of {} B", payload.size(), num_bytes));
   const auto kept = std::make_shared<std::string>(std::move(payload));
@@ -42,7 +42,7 @@ constexpr std::uint32_t kMaxFrameBytes = 64 << 10;
 
 // The fields of a frame, in order. Both ends are on one machine, so numbers are sent as they are in memory.
 template <typename Frame>
-auto fields_of(Frame& frame) {
+auto list_fields(Frame& frame) {
   return std::tie(frame.kind, frame.id, frame.channel.direction, frame.channel.peer, frame.channel.group,
                   frame.channel.tag, frame.members, frame.operation, frame.file, frame.line, frame.dtype, frame.sizes,
                   frame.contract_only, frame.payload_later, frame.step, frame.flops, frame.model_time, frame.seconds,
@@ -110,10 +110,10 @@ class FieldReader {
   std::string_view rest_;
 };
 
-RelayFrame frame_of(std::string_view bytes) {
+RelayFrame make_frame(std::string_view bytes) {
   RelayFrame frame;
   FieldReader reader(bytes);
-  std::apply([&](auto&... field) { (reader.take(field), ...); }, fields_of(frame));
+  std::apply([&](auto&... field) { (reader.take(field), ...); }, list_fields(frame));
   reader.end();
   return frame;
 }
@@ -123,7 +123,7 @@ RelayFrame frame_of(std::string_view bytes) {
 std::string to_bytes(const RelayFrame& frame) {
   std::string bytes(kLengthBytes, '\0');
   FieldWriter writer(bytes);
-  std::apply([&](const auto&... field) { (writer.put(field), ...); }, fields_of(frame));
+  std::apply([&](const auto&... field) { (writer.put(field), ...); }, list_fields(frame));
   const auto length = static_cast<std::uint32_t>(bytes.size() - kLengthBytes);
   std::memcpy(bytes.data(), &length, kLengthBytes);
   return bytes;
@@ -144,7 +144,7 @@ std::optional<RelayFrameReader::Received> RelayFrameReader::next() {
     if (length > kMaxFrameBytes)
       throw ContractError(fmt::format("a frame of {} B; expected at most {}", length, kMaxFrameBytes));
     if (arrived < kLengthBytes + length) return std::nullopt;
-    frame_ = frame_of(std::string_view(buffer_).substr(num_taken_ + kLengthBytes, length));
+    frame_ = make_frame(std::string_view(buffer_).substr(num_taken_ + kLengthBytes, length));
     if (frame_->payload_bytes > max_payload_bytes_)
       throw ContractError(
           fmt::format("a payload of {} B; expected at most {}", frame_->payload_bytes, max_payload_bytes_));

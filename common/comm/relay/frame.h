@@ -15,7 +15,7 @@ namespace lab::comm {
 
 /// The bytes of a tensor with this at::ScalarType and these sizes.
 /// Errors    ContractError: there is no such tensor
-std::uint64_t payload_bytes_of(int dtype, const std::vector<std::int64_t>& sizes);
+std::uint64_t count_payload_bytes(int dtype, const std::vector<std::int64_t>& sizes);
 
 /// The tensor that these bytes are.
 /// Errors    as above; ContractError: the payload is not of its size
@@ -28,18 +28,18 @@ namespace lab::comm {
 
 struct RelayFrame {
   enum class Kind : std::uint8_t {
-    kPost,     ///< rank: a message; a send has its payload with it
-    kWait,     ///< rank: answered by kDone or kError, once the message `id` is complete or never will be
-    kPayload,  ///< rank: of a send that was posted without it, once kPull asks for it
-    kCollect,  ///< rank: its part in a collective, with its payload; answered as kWait is
-    kTask,     ///< rank: `text` is what it works on from now on
-    kNext,     ///< rank: asks for work; answered by kDone, with `text` if there is no more
-    kHandIn,   ///< rank: what has become of its work, as the payload
-    kClose,    ///< rank: answered by kDone or kError, once all ranks have said it
-    kFail,     ///< rank: it stops for the reason `text` with `exit_code`
-    kDone,     ///< relay: of a receive, with its payload
-    kPull,     ///< relay: asks for the payload of the message `id`
-    kError,    ///< relay: to be thrown: `exit_code` and `text`
+    kPost,          ///< rank: a message; a send has its payload with it
+    kWait,          ///< rank: answered by kDone or kError, once the message `id` is complete or never will be
+    kPayload,       ///< rank: of a send that was posted without it, once kPull asks for it
+    kCollect,       ///< rank: its part in a collective, with its payload; answered as kWait is
+    kTask,          ///< rank: `text` is what it works on from now on
+    kNext,          ///< rank: asks for work; answered by kDone, with `text` if there is no more
+    kReturnResult,  ///< rank: what has become of its work, as the payload
+    kClose,         ///< rank: answered by kDone or kError, once all ranks have said it
+    kFail,          ///< rank: it stops for the reason `text` with `exit_code`
+    kDone,          ///< relay: of a receive, with its payload
+    kPull,          ///< relay: asks for the payload of the message `id`
+    kError,         ///< relay: to be thrown: `exit_code` and `text`
   };
 
   Kind kind = Kind::kPost;

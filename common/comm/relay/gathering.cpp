@@ -26,12 +26,12 @@ void check_members(const std::vector<int>& members, int rank, int num_ranks) {
 }
 
 /// The tensors of an all_to_all: those that go to each member, then those that come from each.
-struct Exchange {
+struct AllToAllSizes {
   std::vector<std::vector<std::int64_t>> sent, received;
 };
 
 /// `sizes` has, for each of these tensors, the number of its dimensions and then their sizes.
-Exchange exchange_of(const std::vector<std::int64_t>& sizes, std::size_t num_members) {
+AllToAllSizes plan_exchange(const std::vector<std::int64_t>& sizes, std::size_t num_members) {
   std::vector<std::vector<std::int64_t>> shapes;
   for (std::size_t next = 0; next < sizes.size();) {
     const std::int64_t dims = sizes[next++];
@@ -49,12 +49,13 @@ Exchange exchange_of(const std::vector<std::int64_t>& sizes, std::size_t num_mem
 std::uint64_t expected_bytes(const RelayFrame& frame, std::size_t member) {
   if (frame.operation == "barrier") return 0;
   if (frame.operation == "broadcast")
-    return frame.channel.peer == static_cast<int>(member) ? payload_bytes_of(frame.dtype, frame.sizes) : 0;
-  if (frame.operation != "all_to_all") return payload_bytes_of(frame.dtype, frame.sizes);
-  const Exchange exchange = exchange_of(frame.sizes, frame.members.size());
+    return frame.channel.peer == static_cast<int>(member) ? count_payload_bytes(frame.dtype, frame.sizes) : 0;
+  if (frame.operation != "all_to_all") return count_payload_bytes(frame.dtype, frame.sizes);
+  const AllToAllSizes exchange = plan_exchange(frame.sizes, frame.members.size());
   std::uint64_t total = 0;
+  // A member sends its parts to all others; its own part stays where it is.
   for (std::size_t dst = 0; dst < exchange.sent.size(); ++dst)
-    total += dst == member ? 0 : payload_bytes_of(frame.dtype, exchange.sent[dst]);
+    total += dst == member ? 0 : count_payload_bytes(frame.dtype, exchange.sent[dst]);
   return total;
 }
 
@@ -72,7 +73,7 @@ void check_frame(const RelayFrame& frame, std::size_t member, std::uint64_t payl
     throw ContractError(fmt::format("a payload of {} B for {}", payload_bytes, operation));
 }
 
-Contract contract_of(const RelayFrame& frame, const std::vector<std::int64_t>& shape) {
+Contract read_contract(const RelayFrame& frame, const std::vector<std::int64_t>& shape) {
   return {frame.operation, static_cast<at::ScalarType>(frame.dtype), shape, 0,
           fmt::format("{}:{}", frame.file, frame.line)};
 }
@@ -83,8 +84,9 @@ std::string disagreement(const std::vector<int>& ranks, const Parts& parts) {
   for (std::size_t member = 1; member < parts.size(); ++member) {
     const RelayFrame& other = parts[member].frame;
     const bool by_part = first.operation == "all_to_all" && other.operation == first.operation;
-    const std::string violation = contract_violation(ranks[0], contract_of(first, by_part ? other.sizes : first.sizes),
-                                                     ranks[member], contract_of(other, other.sizes));
+    const std::string violation =
+        contract_violation(ranks[0], read_contract(first, by_part ? other.sizes : first.sizes), ranks[member],
+                           read_contract(other, other.sizes));
     if (!violation.empty()) return violation;
     if (first.operation == "broadcast" && first.channel.peer != other.channel.peer)
       return fmt::format("rank {} broadcasts from {}, rank {} from {}", ranks[0], first.channel.peer, ranks[member],
@@ -95,17 +97,17 @@ std::string disagreement(const std::vector<int>& ranks, const Parts& parts) {
 
 /// Sends every part on; returns why two sides of a part disagree.
 std::string exchange(const std::vector<int>& ranks, const Parts& parts, std::vector<CollectiveResult>& results) {
-  std::vector<Exchange> exchanges;
+  std::vector<AllToAllSizes> exchanges;
   std::vector<std::size_t> next(parts.size(), 0);
-  for (const auto& part : parts) exchanges.push_back(exchange_of(part.frame.sizes, parts.size()));
+  for (const auto& part : parts) exchanges.push_back(plan_exchange(part.frame.sizes, parts.size()));
   for (std::size_t src = 0; src < parts.size(); ++src) {
     for (std::size_t dst = 0; dst < parts.size(); ++dst) {
       if (src == dst) continue;
       const std::vector<std::int64_t>& shape = exchanges[src].sent[dst];
-      std::string violation = contract_violation(ranks[src], contract_of(parts[src].frame, shape), ranks[dst],
-                                                 contract_of(parts[dst].frame, exchanges[dst].received[src]));
+      std::string violation = contract_violation(ranks[src], read_contract(parts[src].frame, shape), ranks[dst],
+                                                 read_contract(parts[dst].frame, exchanges[dst].received[src]));
       if (!violation.empty()) return violation;
-      const std::uint64_t count = payload_bytes_of(parts[src].frame.dtype, shape);
+      const std::uint64_t count = count_payload_bytes(parts[src].frame.dtype, shape);
       results[dst].payload += parts[src].payload.substr(next[src], count);
       next[src] += count;
     }
@@ -117,7 +119,7 @@ std::string exchange(const std::vector<int>& ranks, const Parts& parts, std::vec
 }
 
 /// The bytes of the sum, added in rank order as MessageCollectives does it.
-std::string sum_of(Parts parts) {
+std::string compute_sum(Parts parts) {
   const RelayFrame& first = parts[0].frame;
   const at::Tensor sum = payload_tensor(first.dtype, first.sizes, std::move(parts[0].payload));
   for (std::size_t member = 1; member < parts.size(); ++member)
@@ -136,7 +138,7 @@ std::size_t combine(const Parts& parts, std::vector<CollectiveResult>& results) 
   } else if (operation == "all_gather") {
     for (const auto& part : parts) whole += part.payload;
   } else {
-    whole = sum_of(parts);
+    whole = compute_sum(parts);
   }
   const std::size_t chunk = operation == "reduce_scatter" ? whole.size() / parts.size() : whole.size();
   for (std::size_t member = 0; member < parts.size(); ++member) {
@@ -146,7 +148,7 @@ std::size_t combine(const Parts& parts, std::vector<CollectiveResult>& results) 
   return whole.size();
 }
 
-std::vector<CollectiveResult> results_of(const std::vector<int>& ranks, const Parts& parts) {
+std::vector<CollectiveResult> collect_results(const std::vector<int>& ranks, const Parts& parts) {
   std::vector<CollectiveResult> results(ranks.size());
   std::string violation = disagreement(ranks, parts);
   const RelayFrame& first = parts[0].frame;
@@ -184,7 +186,7 @@ std::optional<std::vector<CollectiveResult>> Gatherings::begin(int rank, int num
   Parts parts;
   for (const int each : ranks) parts.push_back(std::move(arrived[each]));
   open_.erase(key);
-  return results_of(ranks, parts);
+  return collect_results(ranks, parts);
 }
 
 std::optional<int> Gatherings::missing_for(int rank) const {

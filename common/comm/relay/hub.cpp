@@ -144,7 +144,7 @@ void RelayWorld::Hub::take(int rank, RelayFrameReader::Received received) {
         return;
       }
       return give_work(rank, frame);
-    case Kind::kHandIn: return take_work(rank, std::move(received));
+    case Kind::kReturnResult: return take_work(rank, std::move(received));
     case Kind::kClose:
       member.closes = true;
       // The time-out restarts with each rank that returns.
@@ -367,14 +367,14 @@ RelayEnd RelayWorld::join(int rank) {
 void RelayWorld::serve(RelayWork* work) {
   hub_->serve(work);
 }
-std::vector<LedgerEntry> RelayWorld::ledger_of(int rank) const {
-  return hub_->ledger_of(rank);
+std::vector<LedgerEntry> RelayWorld::reach_ledger(int rank) const {
+  return hub_->reach_ledger(rank);
 }
-ModelTime RelayWorld::model_time_of(int rank) const {
-  return hub_->model_time_of(rank);
+ModelTime RelayWorld::bound_model_time(int rank) const {
+  return hub_->bound_model_time(rank);
 }
-RankTrace RelayWorld::trace_of(int rank) const {
-  return hub_->trace_of(rank);
+RankTrace RelayWorld::read_trace(int rank) const {
+  return hub_->read_trace(rank);
 }
 std::optional<RelayFailure> RelayWorld::failure() const {
   return hub_->failure();

@@ -34,9 +34,9 @@ class RelayWorld::Hub {
   const RelayOptions& options() const { return options_; }
   int rank_end(int rank) const { return at(rank).rank_end.get(); }
   UniqueFd take_rank_end(int rank);
-  std::vector<LedgerEntry> ledger_of(int rank) const { return at(rank).ledger.entries(); }
-  ModelTime model_time_of(int rank) const { return at(rank).model.time(); }
-  RankTrace trace_of(int rank) const { return at(rank).tracer.trace(at(rank).model.now()); }
+  std::vector<LedgerEntry> reach_ledger(int rank) const { return at(rank).ledger.entries(); }
+  ModelTime bound_model_time(int rank) const { return at(rank).model.time(); }
+  RankTrace read_trace(int rank) const { return at(rank).tracer.trace(at(rank).model.now()); }
   std::optional<RelayFailure> failure() const;
 
   void serve(RelayWork* work);
@@ -146,10 +146,11 @@ class RelayWorld::Hub {
   static void deliver(const Match& match);
   void ask_for_payloads(double now);
   void take_payload(int rank, RelayFrameReader::Received received);
-  /// Ranks that disagree about a collective hear why, which must not become a way to talk for free.
+  /// Ends a rank that disagrees with others about a collective. The message must not carry data between ranks: that
+  /// would be communication which the ledger does not count.
   void disagree(int rank, const std::string& violation) { fail(rank, ExitCode::kContract, violation); }
   /// A tensor with the frame's payload, or without memory of its own for a receive.
-  at::Tensor tensor_of(const RelayFrame& frame, std::string payload) const;
+  at::Tensor rebuild_tensor(const RelayFrame& frame, std::string payload) const;
   void collect(int rank, RelayFrameReader::Received received);
   /// What has agreed with another rank goes on no earlier than that rank.
   static void meet(Member& member, std::int64_t other);

@@ -39,7 +39,7 @@ void RelayWorld::Hub::post(int rank, RelayFrameReader::Received received) {
   static_cast<Channel&>(message) = frame.channel;
   message.operation = names_.keep(frame.operation);
   message.where = {names_.keep(frame.file), frame.line};
-  message.tensor = tensor_of(frame, std::move(received.payload));
+  message.tensor = rebuild_tensor(frame, std::move(received.payload));
   message.contract_only = frame.contract_only;
   // What collectives agree on before they begin costs nothing, so it tells the other end nothing but that both agree. All
   // else is a message, whatever the rank calls it.
@@ -106,8 +106,8 @@ void RelayWorld::Hub::take_payload(int rank, RelayFrameReader::Received received
   pulls_.erase(pull);
 }
 
-at::Tensor RelayWorld::Hub::tensor_of(const RelayFrame& frame, std::string payload) const {
-  const std::uint64_t num_bytes = payload_bytes_of(frame.dtype, frame.sizes);
+at::Tensor RelayWorld::Hub::rebuild_tensor(const RelayFrame& frame, std::string payload) const {
+  const std::uint64_t num_bytes = count_payload_bytes(frame.dtype, frame.sizes);
   if (num_bytes > options_.max_message_bytes) throw ContractError(fmt::format("a tensor of {} B", num_bytes));
   if (frame.channel.direction == Direction::kSend && !frame.contract_only && !frame.payload_later)
     return payload_tensor(frame.dtype, frame.sizes, std::move(payload));
@@ -195,7 +195,7 @@ void RelayWorld::Hub::take_work(int rank, RelayFrameReader::Received received) {
   // What a rank is told of a failure it has not paid for.
   if (!member.told)
     work_->done(rank, member.process, std::move(received.payload),
-                {member.ledger.entries(), member.model.time(), trace_of(rank)});
+                {member.ledger.entries(), member.model.time(), read_trace(rank)});
 }
 
 }  // namespace lab::comm

@@ -24,7 +24,7 @@ bool RankTracer::has_room() {
 
 std::unique_ptr<TraceEvent> RankTracer::post(const Message& message, std::int64_t model_start) {
   if (!has_room()) return nullptr;
-  auto event = std::make_unique<TraceEvent>(event_of(message));
+  auto event = std::make_unique<TraceEvent>(make_event(message));
   event->sequence = sequences_[message]++;
   event->bytes = static_cast<std::int64_t>(message.num_bytes());
   event->model_start = model_start;
@@ -32,7 +32,7 @@ std::unique_ptr<TraceEvent> RankTracer::post(const Message& message, std::int64_
   return event;
 }
 
-TraceEvent RankTracer::event_of(const Message& message) const {
+TraceEvent RankTracer::make_event(const Message& message) const {
   TraceEvent event;
   static_cast<Channel&>(event) = message;
   event.rank = rank_;
@@ -53,7 +53,7 @@ void RankTracer::end_message(Pending& pending, std::int64_t arrived, std::int64_
 
 void RankTracer::end_collective(const Message& message, const LedgerEntry& cost, const CollectiveSpan& span) {
   if (!has_room()) return;
-  TraceEvent event = event_of(message);
+  TraceEvent event = make_event(message);
   event.kind = TraceKind::kCollective;
   event.peer = -1;
   event.bytes = static_cast<std::int64_t>(std::max(cost.bytes_sent, cost.bytes_received));

@@ -37,7 +37,7 @@ class RankTracer {
 
  private:
   bool has_room();
-  TraceEvent event_of(const Message& message) const;
+  TraceEvent make_event(const Message& message) const;
 
   int rank_;
   RankTrace trace_;

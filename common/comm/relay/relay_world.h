@@ -41,7 +41,7 @@ class RelayWork {
  public:
   virtual ~RelayWork() = default;
   /// The rank's next piece of work; none: it has done all. Its ledger and its clock begin at zero. `process` asks for
-  /// it, by the kernel's word, and waits for the answer.
+  /// it, as the kernel says (SO_PEERCRED), and waits for the answer.
   virtual std::optional<std::string> next(int rank, pid_t process) = 0;
   /// What the rank made of it, which untrusted code may have written, and what it spent meanwhile.
   virtual void done(int rank, pid_t process, std::string result, const RelayCost& spent) = 0;
@@ -60,7 +60,7 @@ struct RelayEnd {
   std::shared_ptr<Transport> transport;
   std::shared_ptr<CollectiveBackend> collectives;
   std::function<std::optional<std::string>()> next_work;
-  std::function<void(const std::string& result)> hand_in;
+  std::function<void(const std::string& result)> return_result;
 };
 
 /// The world for judging: each rank is a process whose only connection is a socket to the relay, which matches the
@@ -89,11 +89,11 @@ class RelayWorld {
 
   /// What a rank has spent since it last asked for work, as its own Ledger would count it: "message" for its own
   /// messages, a collective under its name.
-  std::vector<LedgerEntry> ledger_of(int rank) const;
+  std::vector<LedgerEntry> reach_ledger(int rank) const;
   /// Its model time since then, until it last posted, waited, joined a collective or handed in.
-  ModelTime model_time_of(int rank) const;
+  ModelTime bound_model_time(int rank) const;
   /// What it did since then; with the wait that has ended in vain, if one has.
-  RankTrace trace_of(int rank) const;
+  RankTrace read_trace(int rank) const;
   /// Why it ended early, once served; none: it did not.
   std::optional<RelayFailure> failure() const;
 

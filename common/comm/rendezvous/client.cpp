@@ -37,7 +37,7 @@ struct ConnectionEnded {};
 RendezvousClient::RendezvousClient(const RendezvousPlace& place, const Arrival& own, Time deadline)
     : place_(place), rank_(own.rank), in_(kMaxReplyBytes) {
   const double seconds = own.timeout_ms / 1000.0;
-  const std::vector<SocketAddress> addresses = addresses_of(place, deadline);
+  const std::vector<SocketAddress> addresses = resolve_addresses(place, deadline);
   int last_error = 0;
   // Rank 0 may start later than this rank, and have several addresses: all are tried until the deadline.
   for (int tries = 0;; ++tries) {

@@ -14,10 +14,10 @@ constexpr std::size_t kMaxValue = 200, kMaxText = 8000;  // well below kMaxArriv
 
 std::string shortened(const std::string& text, std::size_t max_length) {
   if (text.size() <= max_length) return text;
-  return fmt::format("{}... (checksum {:016x})", text.substr(0, max_length), checksum_of(text));
+  return fmt::format("{}... (checksum {:016x})", text.substr(0, max_length), compute_checksum(text));
 }
 
-std::map<std::string, std::string> entries_of(const std::string& text) {
+std::map<std::string, std::string> list_entries(const std::string& text) {
   std::map<std::string, std::string> entries;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -49,14 +49,14 @@ std::string describe_differences(const std::map<int, std::string>& texts) {
   const int expected_rank = texts.begin()->first;
   std::map<std::string, std::map<std::string, std::vector<int>>> ranks_by_name_and_value;
   for (const auto& [rank, text] : texts) {
-    for (const auto& [name, value] : entries_of(text)) ranks_by_name_and_value[name];
+    for (const auto& [name, value] : list_entries(text)) ranks_by_name_and_value[name];
   }
   for (const auto& [rank, text] : texts) {
-    const auto entries = entries_of(text);
+    const auto entries = list_entries(text);
     for (auto& [name, ranks_by_value] : ranks_by_name_and_value)
       ranks_by_value[value_in(entries, name)].push_back(rank);
   }
-  const auto expected = entries_of(texts.begin()->second);
+  const auto expected = list_entries(texts.begin()->second);
   std::vector<std::string> differences;
   for (auto& [name, ranks_by_value] : ranks_by_name_and_value) {
     if (ranks_by_value.size() == 1) continue;

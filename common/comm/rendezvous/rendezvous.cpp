@@ -22,7 +22,7 @@ void RollCall::arrived(int rank, const std::string& process, Time now) {
   ranks_[rank] = {process, now, {rank, "has not joined yet"}};
 }
 
-void RollCall::heard(int rank, const Pulse& pulse, Time now) {
+void RollCall::note_pulse(int rank, const Pulse& pulse, Time now) {
   Rank& own = ranks_.at(rank);
   own.heard_at = now;
   own.pulse = pulse;
@@ -67,7 +67,7 @@ std::vector<Rendezvous::Reply> Rendezvous::receive(int connection, const Rendezv
     const Pulse pulse = read_pulse(message);
     if (pulse.waits_for >= size_) throw WireError("a rank that is not there");
     const int rank = ranks_.at(connection);
-    roll_call_.heard(rank, pulse, now);
+    roll_call_.note_pulse(rank, pulse, now);
     if (message.kind == RendezvousKind::kPulse) return {};
     return {{connection, {RendezvousKind::kLate, roll_call_.late_rank(rank, now)}}};
   }

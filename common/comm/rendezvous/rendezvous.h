@@ -18,7 +18,7 @@ class RollCall {
 
   /// `process`: "process 4711 on node3".
   void arrived(int rank, const std::string& process, Time now);
-  void heard(int rank, const Pulse& pulse, Time now);
+  void note_pulse(int rank, const Pulse& pulse, Time now);
 
   /// Who keeps rank `first` waiting: ranks that have been silent for a second, else the end of the chain of waits.
   /// "; not heard from for 4.9 s: rank 2 (process 4711 on node2); it is stopped, or cut off from rank 0" or

@@ -117,7 +117,7 @@ void set_port(SocketAddress& address, int port) {
   if (address.storage.ss_family == AF_INET6) reinterpret_cast<sockaddr_in6*>(&address.storage)->sin6_port = in_order;
 }
 
-int port_of(int fd) {
+int read_port(int fd) {
   SocketAddress own;
   own.length = sizeof(own.storage);
   ::getsockname(fd, own.generic(), &own.length);
@@ -152,7 +152,7 @@ bool is_connected_to_itself(int fd) {
 
 }  // namespace
 
-std::vector<SocketAddress> addresses_of(const RendezvousPlace& place, Deadline deadline) {
+std::vector<SocketAddress> resolve_addresses(const RendezvousPlace& place, Deadline deadline) {
   if (!place.socket_path.empty()) return {unix_address(place.socket_path)};
   Lookup found = look_up(place.host, place.port, AI_NUMERICHOST);
   if (found.error == 0) return found.addresses;
@@ -184,7 +184,7 @@ std::vector<UniqueFd> listen_at(RendezvousPlace& place, Deadline deadline) {
     return listeners;
   }
   int last_error = 0;
-  for (SocketAddress& address : different(addresses_of(place, deadline))) {
+  for (SocketAddress& address : different(resolve_addresses(place, deadline))) {
     set_port(address, place.port);
     last_error = try_listening(address, fd);
     if (last_error == EADDRINUSE) {
@@ -194,7 +194,7 @@ std::vector<UniqueFd> listen_at(RendezvousPlace& place, Deadline deadline) {
           place.port));
     }
     if (last_error != 0) continue;
-    place.port = port_of(fd.get());
+    place.port = read_port(fd.get());
     listeners.push_back(std::move(fd));
   }
   if (!listeners.empty()) return listeners;
@@ -248,7 +248,7 @@ int send_all(int fd, std::string_view bytes, Deadline deadline) {
 }
 
 std::string address_towards(const std::string& host, Deadline deadline) {
-  const std::vector<SocketAddress> addresses = addresses_of({"", host, 9}, deadline);
+  const std::vector<SocketAddress> addresses = resolve_addresses({"", host, 9}, deadline);
   // Ranks must agree on the family, even if only some of their machines have both.
   for (const int family : {AF_INET, AF_INET6}) {
     for (const SocketAddress& address : addresses) {

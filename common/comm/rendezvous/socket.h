@@ -48,12 +48,13 @@ struct SocketAddress {
 
 /// Every address of the place. A name that has none yet is looked up again until the deadline.
 /// Errors    CommError: the host has none by then
-std::vector<SocketAddress> addresses_of(const RendezvousPlace& place, std::chrono::steady_clock::time_point deadline);
+std::vector<SocketAddress> resolve_addresses(const RendezvousPlace& place,
+                                             std::chrono::steady_clock::time_point deadline);
 
 /// Listens at the place's own addresses only, so that 127.0.0.1 cannot be reached from another machine; sets the port
 /// that was chosen. Does not wait for connections.
 /// Errors    UsageError: the port is in use, the host is not this machine, the path cannot be created; CommError: as
-///           addresses_of()
+///           resolve_addresses()
 std::vector<UniqueFd> listen_at(RendezvousPlace& place, std::chrono::steady_clock::time_point deadline);
 
 /// Connects to one address, at most until the deadline. Returns an errno, or 0 and sets fd.
@@ -66,7 +67,7 @@ bool wait_for(int fd, short events, std::chrono::steady_clock::time_point deadli
 int send_all(int fd, std::string_view bytes, std::chrono::steady_clock::time_point deadline);
 
 /// This machine's address on the route to `host`, at which other machines can reach it. Sends nothing.
-/// Errors    as addresses_of(); UsageError: there is no route
+/// Errors    as resolve_addresses(); UsageError: there is no route
 std::string address_towards(const std::string& host, std::chrono::steady_clock::time_point deadline);
 
 }  // namespace lab::comm

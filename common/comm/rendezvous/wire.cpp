@@ -62,23 +62,23 @@ class BodyReader {
 };
 
 // The fields of each body, in order.
-auto fields_of(Arrival& body) {
+auto list_fields(Arrival& body) {
   return std::tie(body.rank, body.size, body.timeout_ms, body.patience_ms, body.token, body.fingerprint, body.process);
 }
-auto fields_of(Exchange& body) {
+auto list_fields(Exchange& body) {
   return std::tie(body.name, body.index, body.count, body.timeout_ms, body.items);
 }
-auto fields_of(Pulse& body) {
+auto list_fields(Pulse& body) {
   return std::tie(body.waits_for, body.doing);
 }
-auto fields_of(Refusal& body) {
+auto list_fields(Refusal& body) {
   return std::tie(body.exit_code, body.message);
 }
 
 template <typename Body>
 RendezvousMessage message_with(RendezvousKind kind, Body body) {
   RendezvousMessage message{kind, ""};
-  std::apply([&](const auto&... field) { (put(message.body, field), ...); }, fields_of(body));
+  std::apply([&](const auto&... field) { (put(message.body, field), ...); }, list_fields(body));
   return message;
 }
 
@@ -86,7 +86,7 @@ template <typename Body>
 Body read_body(const RendezvousMessage& message, RendezvousKind kind) {
   Body body;
   BodyReader reader(message, kind);
-  std::apply([&](auto&... field) { (reader.read(field), ...); }, fields_of(body));
+  std::apply([&](auto&... field) { (reader.read(field), ...); }, list_fields(body));
   reader.end();
   return body;
 }

@@ -70,9 +70,9 @@ class LaneOverMemory final : public NearLane {
     const auto pending = std::make_shared<ShmPending>(std::move(message));
     const std::lock_guard<std::mutex> lock(mutex_);
     if (pending->message.direction == Direction::kSend) {
-      peer_of(*pending).post_send(*pending);
+      find_peer(*pending).post_send(*pending);
     } else {
-      peer_of(*pending).post_receive(*pending);
+      find_peer(*pending).post_receive(*pending);
     }
     return pending;
   }
@@ -124,7 +124,7 @@ class LaneOverMemory final : public NearLane {
     std::atomic<bool> aborted_{false};
   };
 
-  Peer& peer_of(const ShmPending& pending) const { return *by_rank_[static_cast<std::size_t>(pending.message.peer)]; }
+  Peer& find_peer(const ShmPending& pending) const { return *by_rank_[static_cast<std::size_t>(pending.message.peer)]; }
 
   /// Makes progress. Whether the message is complete, or never will be.
   bool look_for(const ShmPending& pending) {
@@ -137,7 +137,7 @@ class LaneOverMemory final : public NearLane {
     if (pending.is_lost) return true;
     if (pending.expects_posted || pending.expects_taken) return false;
     if (pending.message.direction == Direction::kRecv && !pending.has_arrived) return false;
-    return !peer_of(pending).owes_records();  // else its peer would wait for what is there
+    return !find_peer(pending).owes_records();  // else its peer would wait for what is there
   }
 
   bool has_work() const {

@@ -21,12 +21,12 @@ struct Introduction {
   std::int64_t process = 0;
   std::int32_t descriptor = -1;  ///< of a segment that it has made
   std::int32_t unused = 0;
-  std::uint64_t greeting_at = 0;  ///< where the number below is in its memory
-  std::uint64_t greeting = 0;
+  std::uint64_t token_at = 0;  ///< where the number below is in its memory
+  std::uint64_t token = 0;
 };
 
 /// Whether it could map its host's segment.
-struct Arrival {
+struct MapReport {
   std::int64_t mapped = 0;
 };
 
@@ -77,12 +77,13 @@ Neighbourhood find_neighbours(int rank, const std::vector<int>& hosts, const Gat
   // Where only a debugger may read a process's memory, this makes every process of the user one.
   ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
   Neighbourhood found;
-  // Of another host, or of an earlier process, that address holds something else.
-  const std::uint64_t greeting = (std::uint64_t{0x9e3779b9} << 32) + static_cast<std::uint64_t>(rank);
+  // A rank that can read this number at its address shares memory with this one. In a process on another host, or in a
+  // later one with the same number, something else stands there.
+  const std::uint64_t token = (std::uint64_t{0x9e3779b9} << 32) + static_cast<std::uint64_t>(rank);
   Introduction own;
   own.process = ::getpid();
-  own.greeting = greeting;
-  own.greeting_at = reinterpret_cast<std::uint64_t>(&greeting);
+  own.token = token;
+  own.token_at = reinterpret_cast<std::uint64_t>(&token);
   std::shared_ptr<ShmSegment> segment;
   try {
     segment = ShmSegment::create(num_ranks);
@@ -91,29 +92,29 @@ Neighbourhood find_neighbours(int rank, const std::vector<int>& hosts, const Gat
     found.obstacle = error.what();
   }
   const std::vector<Introduction> all = records_of_all(gather, own);
-  Neighbours& us = found.neighbours;
+  Neighbours& group = found.neighbours;
   for (int other = 0; other < num_ranks; ++other) {
     const Introduction& one = all[static_cast<std::size_t>(other)];
     if (host_of(other) != host_of(rank)) continue;
-    if (other == rank) us.self = static_cast<int>(us.members.size());
-    std::uint64_t heard = 0;
-    const bool readable =
-        other == rank || (read_memory(one.process, one.greeting_at, &heard, sizeof(heard)) && heard == one.greeting);
-    us.members.push_back({other, one.process, readable});
+    if (other == rank) group.self = static_cast<int>(group.members.size());
+    std::uint64_t read_back = 0;
+    const bool readable = other == rank || (read_memory(one.process, one.token_at, &read_back, sizeof(read_back)) &&
+                                            read_back == one.token);
+    group.members.push_back({other, one.process, readable});
   }
-  const Introduction& first = all[static_cast<std::size_t>(us.members.front().rank)];
-  if (us.self != 0 && segment) segment = ShmSegment::open(first.process, first.descriptor, num_ranks);
-  // This gather also keeps every greeting in memory until all ranks have read it.
-  const std::vector<Arrival> arrivals = records_of_all(gather, Arrival{segment ? 1 : 0});
-  const bool all_mapped = std::all_of(us.members.begin(), us.members.end(), [&](const Neighbours::Member& member) {
-    return arrivals[static_cast<std::size_t>(member.rank)].mapped == 1;
-  });
+  const Introduction& first = all[static_cast<std::size_t>(group.members.front().rank)];
+  if (group.self != 0 && segment) segment = ShmSegment::open(first.process, first.descriptor, num_ranks);
+  // This gather also keeps every token in memory until all ranks have read it.
+  const std::vector<MapReport> arrivals = records_of_all(gather, MapReport{segment ? 1 : 0});
+  const bool all_mapped = std::all_of(
+      group.members.begin(), group.members.end(),
+      [&](const Neighbours::Member& member) { return arrivals[static_cast<std::size_t>(member.rank)].mapped == 1; });
   if (all_mapped) {
-    us.segment = std::move(segment);
+    group.segment = std::move(segment);
   } else {
     if (found.obstacle.empty()) found.obstacle = "a rank of this host may not map the memory of another";
-    us.members = {us.members[static_cast<std::size_t>(us.self)]};
-    us.self = 0;
+    group.members = {group.members[static_cast<std::size_t>(group.self)]};
+    group.self = 0;
   }
   return found;
 }

@@ -21,7 +21,7 @@ template <typename Plain>
 std::string_view plain_bytes(const Plain& value) {
   return {reinterpret_cast<const char*>(&value), sizeof(value)};
 }
-std::string_view payload_of(const Pending& pending) {
+std::string_view view_payload(const Pending& pending) {
   return {static_cast<const char*>(pending.message.tensor.data_ptr()), pending.num_bytes};
 }
 
@@ -115,7 +115,7 @@ void Peer::write(Parts parts) {
 /// Whether anything could be written.
 bool Peer::push_piece() {
   Push& push = pushes_.front();
-  const std::string_view payload = payload_of(*push.send);
+  const std::string_view payload = view_payload(*push.send);
   RecordHead head{RecordHead::Kind::kPiece};
   head.id = push.id;
   head.place = push.num_sent;
@@ -144,7 +144,7 @@ void Peer::post_send(ShmPending& pending) {
       sends_.push_back(&pending);
     }
   }
-  std::string_view payload = payload_of(pending);
+  std::string_view payload = view_payload(pending);
   if (payload.size() > kShortBytes) {
     head.place = reinterpret_cast<std::uint64_t>(payload.data());
     pending.expects_taken = true;

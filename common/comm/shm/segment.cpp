@@ -13,7 +13,7 @@
 namespace lab::comm {
 namespace {
 
-std::size_t bytes_of(int num_members) {
+std::size_t view_bytes(int num_members) {
   const auto members = static_cast<std::size_t>(num_members);
   return members * sizeof(Doorbell) + members * members * sizeof(ShmRing);
 }
@@ -23,7 +23,7 @@ std::size_t bytes_of(int num_members) {
 std::unique_ptr<ShmSegment> ShmSegment::create(int num_members) {
   const int descriptor = ::memfd_create("lab-ranks", MFD_CLOEXEC);
   // All zeros: empty rings and doorbells.
-  if (descriptor < 0 || ::ftruncate(descriptor, static_cast<off_t>(bytes_of(num_members))) != 0) {
+  if (descriptor < 0 || ::ftruncate(descriptor, static_cast<off_t>(view_bytes(num_members))) != 0) {
     const int error = errno;
     if (descriptor >= 0) ::close(descriptor);
     throw UsageError(fmt::format("cannot share memory between ranks: memfd_create: {}", std::strerror(error)));
@@ -39,14 +39,14 @@ std::unique_ptr<ShmSegment> ShmSegment::open(long process, int descriptor, int n
 }
 
 std::unique_ptr<ShmSegment> ShmSegment::map(int descriptor, int num_members) {
-  void* const memory = ::mmap(nullptr, bytes_of(num_members), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  void* const memory = ::mmap(nullptr, view_bytes(num_members), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   if (memory != MAP_FAILED) return std::unique_ptr<ShmSegment>(new ShmSegment(descriptor, num_members, memory));
   ::close(descriptor);
   return nullptr;
 }
 
 ShmSegment::~ShmSegment() {
-  ::munmap(memory_, bytes_of(num_members_));
+  ::munmap(memory_, view_bytes(num_members_));
   ::close(descriptor_);
 }
 

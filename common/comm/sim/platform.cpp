@@ -28,7 +28,7 @@ struct Dragonfly {
 /// Creates the host of a leaf of a zone that SimGrid lays out.
 using NewHost = std::function<sg::Host*(sg::NetZone* zone, const std::vector<unsigned long>& place, unsigned long id)>;
 
-std::string middle_of(const std::string& zone) {
+std::string find_middle(const std::string& zone) {
   return zone + "_middle";
 }
 
@@ -41,7 +41,7 @@ sg::NetZone* add_star(sg::Engine& engine) {
 /// A star inside the star, whose middle is linked to the middle of the whole.
 sg::NetZone* add_inner_star(sg::NetZone* zone, const std::string& name) {
   sg::NetZone* inner = zone->add_netzone_star(name);
-  inner->set_gateway(inner->add_router(middle_of(name)));
+  inner->set_gateway(inner->add_router(find_middle(name)));
   return inner;
 }
 
@@ -93,7 +93,7 @@ sg::NetZone* add_star(sg::Engine&) {
 /// A star inside the star, whose middle is linked to the middle of the whole.
 sg::NetZone* add_inner_star(sg::NetZone* zone, const std::string& name) {
   sg::NetZone* inner = sg::create_star_zone(name)->set_parent(zone);
-  inner->create_router(middle_of(name));
+  inner->create_router(find_middle(name));
   return inner;
 }
 
@@ -101,7 +101,8 @@ sg::NetZone* add_inner_star(sg::NetZone* zone, const std::string& name) {
 void add_zone_route(sg::NetZone* zone, sg::NetZone* from, sg::NetZone* to, const sg::Link* link) {
   const auto point = [](sg::NetZone* end) { return end == nullptr ? nullptr : end->get_netpoint(); };
   const auto middle = [](sg::NetZone* end) {
-    return end == nullptr ? nullptr : sg::Engine::get_instance()->netpoint_by_name_or_null(middle_of(end->get_name()));
+    return end == nullptr ? nullptr
+                          : sg::Engine::get_instance()->netpoint_by_name_or_null(find_middle(end->get_name()));
   };
   zone->add_route(point(from), point(to), middle(from), middle(to), {sg::LinkInRoute(link)}, false);
 }

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
 
@@ -223,7 +223,7 @@ TEST_CASE("anything but an event file is refused in one message") {
   const testing::TemporaryFolder folder;
   const std::string path = folder.file("events");
   const auto refusal = [&](const std::string& candidate) {
-    return lab::testing::message_of<UsageError>([&] { EventFile::open(candidate); });
+    return lab::testing::get_message<UsageError>([&] { EventFile::open(candidate); });
   };
   CHECK(refusal("/nonexistent/events") == "cannot open the event file /nonexistent/events: No such file or directory");
   testing::write_bytes(path, "");

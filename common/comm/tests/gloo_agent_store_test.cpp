@@ -70,7 +70,7 @@ class Agent {
 
 /// 0 if the call soon fails with a CommError that contains the text.
 int fails_in_time(const std::function<void(Clock::time_point)>& call, const std::string& part) {
-  return exit_code_of(fork_process([&] {
+  return choose_exit_code(fork_process([&] {
     const Clock::time_point deadline = in(500);
     try {
       call(deadline);
@@ -86,7 +86,7 @@ int fails_in_time(const std::function<void(Clock::time_point)>& call, const std:
 
 TEST_CASE("agent store: a ticket is found only by its own attempt") {
   const Agent agent;
-  const int failures = exit_code_of(fork_process([&] {
+  const int failures = choose_exit_code(fork_process([&] {
     const RendezvousTicket first{{"", "10.0.0.1", 1234}, "token1"}, second{{"", "10.0.0.2", 4321}, "token2"};
     leave_ticket(agent.attempt(0), first, in(10'000));
     try {
@@ -142,7 +142,7 @@ TEST_CASE("agent store: the ranks of each attempt find each other, though the st
         return 0;
       }));
     }
-    for (const pid_t rank : ranks) CHECK(exit_code_of(rank) == 0);
+    for (const pid_t rank : ranks) CHECK(choose_exit_code(rank) == 0);
   }
 }
 

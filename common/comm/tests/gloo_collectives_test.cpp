@@ -59,10 +59,10 @@ TEST_CASE(
     }
     for (const int rank : {0, 1, 3}) {
       CAPTURE(rank);
-      CHECK(exit_code_of(ranks[static_cast<std::size_t>(rank)]) == 0);
+      CHECK(choose_exit_code(ranks[static_cast<std::size_t>(rank)]) == 0);
     }
     kill(ranks[2], SIGKILL);
-    exit_code_of(ranks[2]);
+    choose_exit_code(ranks[2]);
   }
 }
 

@@ -1,7 +1,7 @@
 #include "common/comm/trace/rank_trace.h"
 
 #include "common/comm/trace/trace_timeline.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 
 namespace lab::comm {

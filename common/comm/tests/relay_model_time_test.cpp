@@ -9,7 +9,7 @@
 #include "common/api/errors.h"
 #include "common/comm/messages/endpoint.h"
 #include "common/comm/relay/relay_world.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 
 // The relay keeps its ranks' model time itself: the ranks only say how much they have computed.
@@ -56,7 +56,7 @@ struct CountedWorld {
         const RelayEnd end = RelayWorld::join_by(descriptor, rank, 2);
         const auto endpoint = std::make_shared<Endpoint>(end.transport, false, PayloadLabel(), [&] { return flops; });
         Communicator comm(endpoint, end.collectives);
-        testing::message_of<Error>([&] {
+        testing::get_message<Error>([&] {
           body({end, flops, *endpoint, comm});
           endpoint->close();
         });
@@ -65,7 +65,7 @@ struct CountedWorld {
     world.serve(gives_work ? &pieces : nullptr);
     for (std::thread& rank : ranks) rank.join();
     failure = world.failure();
-    for (int rank = 0; rank < 2; ++rank) last[static_cast<std::size_t>(rank)] = world.model_time_of(rank);
+    for (int rank = 0; rank < 2; ++rank) last[static_cast<std::size_t>(rank)] = world.bound_model_time(rank);
   }
 };
 
@@ -99,7 +99,7 @@ TEST_CASE("relay: keeps the same model time as the ranks themselves, from zero f
     for (int turn = 0; self.end.next_work(); ++turn) {
       compute_and_send(self, turn);
       self.flops += 100 * kFlopsPerMicrosecond;  // belongs to the piece until it is handed in
-      self.end.hand_in("done");
+      self.end.return_result("done");
       self.flops += 1000 * kFlopsPerMicrosecond;  // belongs to none
     }
   });
@@ -121,7 +121,7 @@ TEST_CASE("relay: working ranks that agree go on with the last of them, without 
         if (turn == self.comm.rank()) self.flops += 30 * kFlopsPerMicrosecond;
         self.comm.point_to_point().agree("turn", at::zeros({1}));
       }
-      self.end.hand_in("done");
+      self.end.return_result("done");
     }
   });
   REQUIRE_FALSE(world.failure);
@@ -148,7 +148,7 @@ TEST_CASE("relay: what a rank claims to compute reaches no other one that works"
         heard.push_back(pending->peer_model_posted);
         heard.push_back(self.end.collectives->model_began().value_or(0));
       }
-      self.end.hand_in("done");
+      self.end.return_result("done");
     }
   });
   REQUIRE_FALSE(world.failure);
@@ -172,7 +172,7 @@ TEST_CASE("relay: work that goes backwards, or that nobody can have done, ends t
   const auto failed = [](std::int64_t first, std::int64_t then, const std::function<void(CountingRank)>& next) {
     const CountedWorld world([&](CountingRank self) {
       if (self.comm.rank() == 1) {
-        while (self.end.next_work()) self.end.hand_in("done");
+        while (self.end.next_work()) self.end.return_result("done");
         return;
       }
       self.flops = first;
@@ -183,7 +183,7 @@ TEST_CASE("relay: work that goes backwards, or that nobody can have done, ends t
     });
     return world.failure ? world.failure->message : "";
   };
-  const auto hands_in = [](CountingRank self) { self.end.hand_in("done"); };
+  const auto hands_in = [](CountingRank self) { self.end.return_result("done"); };
   const auto says_nothing = [](CountingRank) {};
   CHECK(contains(failed(10, 9, hands_in), "9 floating-point operations so far, 10 before"));
   CHECK(contains(failed(10, 9, says_nothing), "9 floating-point operations so far, 10 before"));
@@ -192,7 +192,7 @@ TEST_CASE("relay: work that goes backwards, or that nobody can have done, ends t
     CHECK(contains(failed(0, 0,
                           [&](CountingRank self) {
                             self.end.transport->set_work_counter([&] { return claim; });
-                            self.end.hand_in("done");
+                            self.end.return_result("done");
                           }),
                    "expected no fewer, and at most 1000000000000000"));
   }

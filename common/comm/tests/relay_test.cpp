@@ -12,7 +12,7 @@
 #include "common/comm/group.h"
 #include "common/comm/relay/frame.h"
 #include "common/comm/relay/relay_world.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 
 // What a relay makes of ranks that do not keep to its protocol; the contract suite tests those that do.
@@ -90,7 +90,7 @@ TEST_CASE("relay frames: any other bytes are refused, or wait for more") {
   }
   RelayFrameReader reader(4);
   reader.add(bytes.data(), bytes.size());
-  CHECK(testing::message_of<ContractError>([&] { reader.next(); }) == "a payload of 5 B; expected at most 4");
+  CHECK(testing::get_message<ContractError>([&] { reader.next(); }) == "a payload of 5 B; expected at most 4");
 }
 
 /// Two ranks: 0 is the given function, which may write anything; 1 receives 4 bytes from it.
@@ -109,7 +109,7 @@ struct Encounter {
     std::thread rank_1([&] {
       const auto transport = RelayWorld::join_by(::dup(other.get()), 1, 2).transport;
       other.reset();
-      message = testing::message_of<Error>([&] {
+      message = testing::get_message<Error>([&] {
         Message receive;
         receive.direction = Direction::kRecv;
         receive.tensor = at::zeros({1});
@@ -128,7 +128,7 @@ struct Encounter {
     world.serve();
     rank_0.join();
     rank_1.join();
-    ledger = world.ledger_of(0);
+    ledger = world.reach_ledger(0);
   }
 };
 
@@ -186,7 +186,7 @@ TEST_CASE("relay: a rank that says nothing, ends, or writes anything else fails 
                  }),
                  "never posted"));
   CHECK(contains(said([](RelayFrame& frame) { frame.kind = RelayFrame::Kind::kNext; }), "there is none"));
-  CHECK(contains(said([](RelayFrame& frame) { frame.kind = RelayFrame::Kind::kHandIn; }), "was not asked for"));
+  CHECK(contains(said([](RelayFrame& frame) { frame.kind = RelayFrame::Kind::kReturnResult; }), "was not asked for"));
   CHECK(contains(said([](RelayFrame& frame) { frame.kind = RelayFrame::Kind::kCollect; }), "a group that cannot be"));
   CHECK(contains(said([](RelayFrame& frame) {
                    frame.kind = RelayFrame::Kind::kCollect;
@@ -221,7 +221,7 @@ std::string failure_of_three(const std::vector<RankOfThree>& bodies, std::size_t
       RelayEnd end = RelayWorld::join_by(::dup(ends[rank].get()), static_cast<int>(rank), 3);
       ends[rank].reset();
       if (rank == late) std::this_thread::sleep_for(std::chrono::milliseconds(30));
-      (void)testing::message_of<Error>([&] { bodies[rank](end); });
+      (void)testing::get_message<Error>([&] { bodies[rank](end); });
     });
   }
   world.serve(&work);
@@ -237,7 +237,7 @@ TEST_CASE("relay: which of several failures is the world's does not depend on wh
   };
   const RankOfThree throws_later = [](RelayEnd& end) {
     (void)end.next_work();
-    end.hand_in("done");
+    end.return_result("done");
     (void)end.next_work();
     end.transport->fail(ExitCode::kStudentCode, "in the second piece");
   };

@@ -10,7 +10,7 @@
 #include "common/comm/messages/endpoint.h"
 #include "common/comm/relay/rank_tracer.h"
 #include "common/comm/relay/relay_world.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 
 // The relay traces its ranks itself, from the messages that pass through it.
@@ -47,11 +47,11 @@ struct TracedWorld {
         const RelayEnd end = RelayWorld::join_by(descriptor, rank, 2);
         const auto endpoint = std::make_shared<Endpoint>(end.transport, true, PayloadLabel(), [&] { return flops; });
         Communicator comm(endpoint, end.collectives);
-        const std::string message = testing::message_of<Error>([&] {
+        const std::string message = testing::get_message<Error>([&] {
           if (!gives_work) piece(comm, flops);
           while (gives_work && end.next_work()) {
             piece(comm, flops);
-            end.hand_in("done");
+            end.return_result("done");
           }
           endpoint->close();
         });
@@ -62,14 +62,14 @@ struct TracedWorld {
     world.serve(gives_work ? &pieces : nullptr);
     for (std::thread& rank : ranks) rank.join();
     failure = world.failure();
-    for (int rank = 0; rank < 2; ++rank) last.push_back(world.trace_of(rank));
+    for (int rank = 0; rank < 2; ++rank) last.push_back(world.read_trace(rank));
   }
 };
 
 using Facts = std::tuple<TraceKind, Direction, int, int, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
                          std::int64_t, std::int64_t, std::string>;
 
-std::vector<Facts> facts_of(const std::vector<TraceEvent>& events) {
+std::vector<Facts> list_facts(const std::vector<TraceEvent>& events) {
   std::vector<Facts> facts;
   for (const TraceEvent& event : events) {
     const bool is_message = event.kind == TraceKind::kMessage;
@@ -102,7 +102,7 @@ TEST_CASE("relay: it traces each piece of work as ranks trace themselves where t
     REQUIRE(traces.size() == 2);
     for (const RankTrace& trace : traces) {
       CHECK(trace.events.size() == 3);
-      CHECK((facts_of(trace.events) == facts_of(alone.own[static_cast<std::size_t>(rank)])));
+      CHECK((list_facts(trace.events) == list_facts(alone.own[static_cast<std::size_t>(rank)])));
     }
     CHECK(traces[0].events[0].where.rfind("relay_trace_test.cpp:", 0) == 0);
     CHECK(traces[0].length_ps == traces[0].events.back().model_end + 5'000'000);
@@ -120,7 +120,7 @@ TEST_CASE("relay: of a deadlock, it has the waits that were in vain, and who pro
     CHECK(never_completed(trace.events[0]));
     CHECK(trace.events[0].bytes == 16);
   }
-  CHECK((facts_of(world.last[0].events) == facts_of(world.own[0])));
+  CHECK((list_facts(world.last[0].events) == list_facts(world.own[0])));
 }
 
 TEST_CASE("relay: a collective that not all members begin is in the trace of those that have") {

@@ -7,7 +7,7 @@
 #include "common/api/errors.h"
 #include "common/comm/group.h"
 #include "common/comm/relay/relay_world.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 
 // Ranks that are given work by their relay.
@@ -51,7 +51,7 @@ struct WorkingRanks {
     for (int rank = 0; rank < 2; ++rank) {
       ranks.emplace_back([&, rank, descriptor = ::dup(world.rank_end(rank))] {
         const RelayEnd end = RelayWorld::join_by(descriptor, rank, 2);
-        messages[static_cast<std::size_t>(rank)] = testing::message_of<Error>([&] {
+        messages[static_cast<std::size_t>(rank)] = testing::get_message<Error>([&] {
           work(end);
           end.transport->close();
         });
@@ -84,7 +84,7 @@ TEST_CASE("relay: gives out work, takes it back, and counts each piece by itself
   const WorkingRanks ranks([](const RelayEnd& end) {
     for (int i = 1; const auto piece = end.next_work(); ++i) {
       for (int j = 0; j < i; ++j) swap_with_other(*end.transport);
-      end.hand_in(fmt::format("{} {}", *piece, i));
+      end.return_result(fmt::format("{} {}", *piece, i));
     }
   });
   CHECK_FALSE(ranks.failure);
@@ -102,14 +102,14 @@ TEST_CASE("relay: messages outside of any work, results that were not asked for,
                  "belongs to no work"));
   CHECK(contains(failed([](const RelayEnd& end) {
                    end.next_work();
-                   end.hand_in("once");
+                   end.return_result("once");
                    swap_with_other(*end.transport);
                  }),
                  "belongs to no work"));
   CHECK(contains(failed([](const RelayEnd& end) {
                    end.next_work();
-                   end.hand_in("once");
-                   end.hand_in("twice");
+                   end.return_result("once");
+                   end.return_result("twice");
                    end.next_work();
                  }),
                  "was not asked for"));
@@ -119,7 +119,7 @@ TEST_CASE("relay: messages outside of any work, results that were not asked for,
                    message.peer = 1 - end.transport->rank();
                    message.tensor = at::zeros({1000});
                    for (int i = 0; i < 300; ++i) end.transport->post(Message(message));
-                   end.hand_in("all sent");
+                   end.return_result("all sent");
                    end.next_work();
                  }),
                  "that it has not waited for"));
@@ -130,7 +130,7 @@ TEST_CASE("relay: comparing contracts is free for collectives only, and not with
     const WorkingRanks ranks([&](const RelayEnd& end) {
       while (end.next_work()) {
         work(end);
-        end.hand_in("done");
+        end.return_result("done");
       }
     });
     return ranks.failure ? ranks.failure->message : "";
@@ -163,7 +163,7 @@ TEST_CASE("relay: what ranks tell each other by disagreeing ends the world, whic
     const WorkingRanks ranks([&](const RelayEnd& end) {
       end.next_work();
       const int rank = end.transport->rank();
-      const std::string heard = testing::message_of<ContractError>([&] {
+      const std::string heard = testing::get_message<ContractError>([&] {
         if (collective) {
           end.collectives->all_reduce(at::zeros({rank + 41}), whole_world(rank, 2));
         } else {
@@ -171,7 +171,7 @@ TEST_CASE("relay: what ranks tell each other by disagreeing ends the world, whic
         }
       });
       CHECK(testing::contains(heard, "[41]"));
-      end.hand_in("I have heard: " + heard);
+      end.return_result("I have heard: " + heard);
       end.next_work();
     });
     CHECK(ranks.results.empty());

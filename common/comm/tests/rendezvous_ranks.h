@@ -20,7 +20,7 @@ namespace lab::comm::rendezvous_ranks {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-inline Clock::time_point soon(int ms = 10'000) {
+inline Clock::time_point deadline_in(int ms = 10'000) {
   return Clock::now() + milliseconds(ms);
 }
 
@@ -28,7 +28,7 @@ inline RendezvousPlace loopback(int port = 0) {
   return {"", "127.0.0.1", port};
 }
 
-inline Arrival rank_of(int rank, int size, int timeout_ms = 10'000) {
+inline Arrival find_rank(int rank, int size, int timeout_ms = 10'000) {
   Arrival arrival;
   arrival.rank = rank;
   arrival.size = size;
@@ -48,7 +48,7 @@ struct Ending {
 /// Arrives and exchanges one item with every other rank.
 inline Ending meet(const RendezvousPlace& place, const Arrival& own) {
   try {
-    RendezvousClient client(place, own, soon(own.timeout_ms));
+    RendezvousClient client(place, own, deadline_in(own.timeout_ms));
     std::string items, expected;
     for (int peer = 0; peer < own.size; ++peer) {
       items += fmt::format("{:03}>{:03}", own.rank, peer);
@@ -78,7 +78,7 @@ inline std::vector<Ending> meet_all(const RendezvousPlace& place, const std::vec
 
 inline std::vector<Arrival> ranks(int size, int timeout_ms = 10'000) {
   std::vector<Arrival> arrivals;
-  for (int rank = 0; rank < size; ++rank) arrivals.push_back(rank_of(rank, size, timeout_ms));
+  for (int rank = 0; rank < size; ++rank) arrivals.push_back(find_rank(rank, size, timeout_ms));
   return arrivals;
 }
 
@@ -88,7 +88,7 @@ inline bool has(const std::string& text, const std::string& part) {
 
 inline UniqueFd connected(const RendezvousPlace& place) {
   UniqueFd fd;
-  REQUIRE(connect_to(addresses_of(place, soon()).at(0), soon(), fd) == 0);
+  REQUIRE(connect_to(resolve_addresses(place, deadline_in()).at(0), deadline_in(), fd) == 0);
   return fd;
 }
 

@@ -23,9 +23,10 @@ Arrival some_arrival() {
 }  // namespace
 
 TEST_CASE("what is written is read, however the stream is cut") {
-  const std::string bytes =
-      to_bytes(to_message(some_arrival())) + to_bytes(to_message(Exchange{"group7", 1, 2, 500, "abcd"})) +
-      to_bytes(to_message(RendezvousKind::kFailed, Refusal{5, "rank 1 is late"})) + to_bytes({RendezvousKind::kHeard, ""});
+  const std::string bytes = to_bytes(to_message(some_arrival())) +
+                            to_bytes(to_message(Exchange{"group7", 1, 2, 500, "abcd"})) +
+                            to_bytes(to_message(RendezvousKind::kFailed, Refusal{5, "rank 1 is late"})) +
+                            to_bytes({RendezvousKind::kHeard, ""});
   for (const std::size_t step : {std::size_t{1}, std::size_t{3}, bytes.size()}) {
     RendezvousStream stream(1000);
     std::vector<RendezvousMessage> messages;

@@ -26,7 +26,7 @@ std::string read(ShmRing& ring) {
 }
 
 /// The n-th record: its length and letters follow from n.
-std::string text_of(std::uint64_t number) {
+std::string get_text(std::uint64_t number) {
   std::mt19937_64 random(number);
   const std::uint64_t longest = number % 16 == 0 ? ShmRing::kLongestRecord : 300;
   return std::string(random() % (longest + 1), static_cast<char>('a' + number % 26));
@@ -37,10 +37,11 @@ TEST_CASE("records come out of a ring as they went in, over its end and in every
   CHECK(ring->is_empty());
   std::uint64_t num_written = 0, num_read = 0;
   for (int turn = 0; turn < 200; ++turn) {
-    while (write(*ring, text_of(num_written))) ++num_written;
-    for (int some = 0; some < 3 + turn % 7 && num_read < num_written; ++some) CHECK(read(*ring) == text_of(num_read++));
+    while (write(*ring, get_text(num_written))) ++num_written;
+    for (int some = 0; some < 3 + turn % 7 && num_read < num_written; ++some)
+      CHECK(read(*ring) == get_text(num_read++));
   }
-  while (num_read < num_written) CHECK(read(*ring) == text_of(num_read++));
+  while (num_read < num_written) CHECK(read(*ring) == get_text(num_read++));
   CHECK(read(*ring) == "nothing");
   CHECK(num_written > 1000);
 }
@@ -74,14 +75,14 @@ TEST_CASE("two threads with a ring and two doorbells: no record and no wake-up i
   constexpr std::uint64_t kRecords = 20000;
   std::thread writes([&] {
     for (std::uint64_t number = 0; number < kRecords; ++number) {
-      while (!write(*ring, text_of(number))) producer.sleep_unless([&] { return ring->has_more_room(); });
+      while (!write(*ring, get_text(number))) producer.sleep_unless([&] { return ring->has_more_room(); });
       consumer.ring();
     }
   });
   std::uint64_t num_wrong = 0;
   for (std::uint64_t number = 0; number < kRecords; ++number) {
     while (ring->is_empty()) consumer.sleep_unless([&] { return !ring->is_empty(); });
-    num_wrong += read(*ring) == text_of(number) ? 0 : 1;
+    num_wrong += read(*ring) == get_text(number) ? 0 : 1;
     if (ring->is_short_of_room()) producer.ring();
   }
   writes.join();

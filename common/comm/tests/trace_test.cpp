@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "common/plot/plot.h"
+#include "common/testing/get_message.h"
 #include "common/testing/lost_in_viewers.h"
-#include "common/testing/message_of.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 
@@ -151,7 +151,7 @@ TEST_CASE("a computation is a slice of its own row, too, with its operation as i
 }
 
 /// A send of rank 1 from one microsecond to another, the n-th.
-TraceEvent send_of(std::uint64_t n, double start_us, double end_us) {
+TraceEvent make_send(std::uint64_t n, double start_us, double end_us) {
   TraceEvent event;
   event.rank = 1;
   event.direction = Direction::kSend;
@@ -163,9 +163,9 @@ TraceEvent send_of(std::uint64_t n, double start_us, double end_us) {
 }
 
 TEST_CASE("what overlaps is in rows of its own, with names; what only touches is in one") {
-  const auto trace =
-      nlohmann::json::parse(chrome_trace_json({send_of(0, 0, 10), send_of(1, 2, 6), send_of(2, 5, 12),
-                                               send_of(3, 10, 10.3), send_of(4, 10.3, 11), send_of(5, 10.3, 10.3)}));
+  const auto trace = nlohmann::json::parse(
+      chrome_trace_json({make_send(0, 0, 10), make_send(1, 2, 6), make_send(2, 5, 12), make_send(3, 10, 10.3),
+                         make_send(4, 10.3, 11), make_send(5, 10.3, 10.3)}));
   CHECK(testing::lost_in_viewers(trace) == "");
   std::vector<std::string> rows;
   std::map<int, double> ends;
@@ -184,14 +184,15 @@ TEST_CASE("what overlaps is in rows of its own, with names; what only touches is
 TEST_CASE("an arrow ends in its receive, even if the message was there before") {
   for (const double arrived : {0.5, 2.5, 4.0, -1e6}) {
     CAPTURE(arrived);
-    TraceEvent received = send_of(0, 1, 3), next = send_of(1, 3, 4);
+    TraceEvent received = make_send(0, 1, 3), next = make_send(1, 3, 4);
     for (TraceEvent* event : {&received, &next}) {
       event->rank = 0;
       event->peer = 1;
       event->direction = Direction::kRecv;
       event->arrived_seconds = arrived * 1e-6;
     }
-    const auto trace = nlohmann::json::parse(chrome_trace_json({send_of(0, 0, 1), send_of(1, 0, 2), received, next}));
+    const auto trace =
+        nlohmann::json::parse(chrome_trace_json({make_send(0, 0, 1), make_send(1, 0, 2), received, next}));
     CHECK(testing::lost_in_viewers(trace) == "");
   }
 }
@@ -242,7 +243,7 @@ TEST_CASE("a label is written where there is one") {
 }
 
 std::string refusal(const std::string& path) {
-  return testing::message_of<UsageError>([&] { check_trace_name(path); });
+  return testing::get_message<UsageError>([&] { check_trace_name(path); });
 }
 
 TEST_CASE("the file's ending chooses the form; another ending is refused") {

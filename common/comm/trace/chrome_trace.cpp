@@ -26,7 +26,7 @@ const char* category(const TraceEvent& event) {
 
 constexpr const char* kKinds[] = {"sends", "receives", "collectives", "computations"};
 
-int kind_of(const TraceEvent& event) {
+int find_kind(const TraceEvent& event) {
   if (event.kind == TraceKind::kComputation) return 3;
   if (event.kind == TraceKind::kCollective) return 2;
   return event.direction == Direction::kSend ? 0 : 1;
@@ -73,7 +73,7 @@ void add_slices(const SliceTarget& target, std::vector<TraceEvent> events,
   const auto nanoseconds = [&](double seconds) { return std::llround((seconds - target.origin_seconds) * 1e9); };
   // Of those that start together the longest comes first: before it, speedscope gets lost in one that takes no time.
   const auto order = [&](const TraceEvent& event) {
-    return std::tuple(kind_of(event), nanoseconds(event.start_seconds), -nanoseconds(event.end_seconds));
+    return std::tuple(find_kind(event), nanoseconds(event.start_seconds), -nanoseconds(event.end_seconds));
   };
   std::stable_sort(events.begin(), events.end(),
                    [&](const TraceEvent& a, const TraceEvent& b) { return order(a) < order(b); });
@@ -84,7 +84,7 @@ void add_slices(const SliceTarget& target, std::vector<TraceEvent> events,
                                  ? event.operation
                                  : fmt::format("{} {} {}", event.operation, sends ? "to" : "from", event.peer);
     const std::int64_t start = nanoseconds(event.start_seconds), end = nanoseconds(event.end_seconds);
-    const std::size_t row = free_row(rows[event.rank], event.rank, kind_of(event), start);
+    const std::size_t row = free_row(rows[event.rank], event.rank, find_kind(event), start);
     rows[event.rank][row].end_ns = end;
     const json place = {{"pid", target.first_pid + event.rank}, {"tid", row + 1}};
     json slice = place;

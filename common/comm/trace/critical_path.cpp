@@ -7,7 +7,7 @@
 namespace lab::comm {
 namespace {
 
-double seconds_of(std::int64_t picoseconds) {
+double find_seconds(std::int64_t picoseconds) {
   return static_cast<double>(picoseconds) / 1e12;  // rounded once: 5 us are 5e-06
 }
 
@@ -56,7 +56,7 @@ class Dependencies {
   }
 
   /// The event at whose beginning it was decided when `waited` would end: its own, or another rank's.
-  const TraceEvent* cause_of(const TraceEvent* waited) const {
+  const TraceEvent* name_cause(const TraceEvent* waited) const {
     if (waited->kind == TraceKind::kCollective) {
       for (const TraceEvent* member : members_.at({waited->group, turn_of_.at(waited)})) {
         if (member->model_start == waited->model_posted) return member;
@@ -104,7 +104,7 @@ std::vector<PathStep> critical_path(const std::vector<TraceEvent>& events) {
   while (time > 0) {
     const TraceEvent* waited = dependencies.last_wait(rank, time);
     if (waited == nullptr) break;
-    const TraceEvent* cause = dependencies.cause_of(waited);
+    const TraceEvent* cause = dependencies.name_cause(waited);
     if (cause->model_start >= time) break;  // a damaged trace
     add(rank, end_of_wait(*waited));
     add(cause->rank, cause->model_start);
@@ -129,9 +129,9 @@ std::vector<TraceEvent> in_model_time(std::vector<TraceEvent> events) {
     event.model_end += shift;
     event.model_posted += shift;
     if (event.model_arrived >= 0) event.model_arrived += shift;
-    event.start_seconds = seconds_of(event.model_start);
-    event.end_seconds = seconds_of(event.model_end);
-    event.arrived_seconds = event.model_arrived < 0 ? -1 : seconds_of(event.model_arrived);
+    event.start_seconds = find_seconds(event.model_start);
+    event.end_seconds = find_seconds(event.model_end);
+    event.arrived_seconds = event.model_arrived < 0 ? -1 : find_seconds(event.model_arrived);
   }
   return events;
 }

@@ -33,26 +33,26 @@ bool is_lost(const MessageEnds& ends) {
 }
 
 /// What became of it, if not all is well.
-std::string fate_of(const MessageEnds& ends) {
+std::string describe_fate(const MessageEnds& ends) {
   if (!is_lost(ends)) return ends.sent == nullptr || ends.received == nullptr ? ", one end only" : "";
   if (ends.received == nullptr) return ", never received";
   return ends.sent == nullptr ? ", never sent" : ", never completed";
 }
 
-std::string title_of(const MessageEnds& ends) {
+std::string make_title(const MessageEnds& ends) {
   const TraceEvent& one = ends.sent != nullptr ? *ends.sent : *ends.received;
   return fmt::format("{} from rank {} to rank {}: {} B{}{}{}", one.operation, ends.src_rank(), ends.dst_rank(),
-                     one.bytes, one.label.empty() ? "" : ", " + one.label, fate_of(ends),
+                     one.bytes, one.label.empty() ? "" : ", " + one.label, describe_fate(ends),
                      one.where.empty() ? "" : ", " + one.where);
 }
 
-std::string title_of(const TraceEvent& event) {
+std::string make_title(const TraceEvent& event) {
   return fmt::format("rank {}: {}{}{}", event.rank, event.operation, event.label.empty() ? "" : ", " + event.label,
                      event.where.empty() ? "" : ", " + event.where);
 }
 
 /// What a kind of computation means; its own name if that is unknown.
-std::string meaning_of(const std::string& operation) {
+std::string find_meaning(const std::string& operation) {
   switch (operation.empty() ? ' ' : operation.front()) {
     case 'F': return "F: forward";
     case 'B': return "B: backward";
@@ -79,7 +79,7 @@ class Colours {
     std::vector<plot::LegendEntry> entries;
     if (turns_.size() < 2) return entries;
     for (std::size_t n = 0; n < kinds_.size(); ++n)
-      entries.push_back({plot::tint(plot::kGrey, strength_of_kind(n)), meaning_of(kinds_[n])});
+      entries.push_back({plot::tint(plot::kGrey, strength_of_kind(n)), find_meaning(kinds_[n])});
     if (turns_.size() > kNumTurnColours) return entries;  // colours repeat
     for (const std::uint64_t turn : turns_)
       entries.push_back({colour_of_turn(turn), fmt::format("micro-batch {}", turn)});
@@ -116,7 +116,7 @@ struct Shapes {
   double makespan = 0;
 };
 
-Shapes shapes_of(std::vector<TraceEvent> events, double first, std::size_t most, Colours& colours) {
+Shapes describe_shapes(std::vector<TraceEvent> events, double first, std::size_t most, Colours& colours) {
   std::stable_sort(events.begin(), events.end(),
                    [](const TraceEvent& a, const TraceEvent& b) { return a.start_seconds < b.start_seconds; });
   Shapes shapes;
@@ -127,7 +127,7 @@ Shapes shapes_of(std::vector<TraceEvent> events, double first, std::size_t most,
     const bool computes = event.kind == TraceKind::kComputation;
     has_computations = has_computations || computes;
     shapes.clock.boxes.push_back({event.rank, event.start_seconds - first, event.end_seconds - first, event.operation,
-                                  title_of(event), computes ? colours.of(event) : kCollectiveColour});
+                                  make_title(event), computes ? colours.of(event) : kCollectiveColour});
   }
   const std::vector<MessageEnds> messages = message_ends(events);
   for (const MessageEnds& ends : messages) {
@@ -135,7 +135,7 @@ Shapes shapes_of(std::vector<TraceEvent> events, double first, std::size_t most,
     plot::Arrow& arrow = shapes.clock.arrows.emplace_back();
     arrow = {ends.src_rank(), ends.dst_rank(), ends.start_seconds() - first, ends.arrived_seconds() - first};
     arrow.end = std::max(arrow.end, arrow.start);
-    arrow.title = title_of(ends);
+    arrow.title = make_title(ends);
     arrow.dashed = is_lost(ends);
     if (arrow.dashed)
       arrow.end = std::max(arrow.end, arrow.start + std::max(kLeastSecondsOfLost, shapes.makespan / 10));
@@ -177,7 +177,8 @@ void add_marks(const std::vector<TraceEvent>& events, double first, plot::Clock&
 }
 
 /// "4 ranks: 12 messages of 4 KiB, 60 calls of collectives, 3 computations; 5 later ones are not drawn"
-std::string title_of(const std::vector<TraceEvent>& events, std::size_t num_ranks, const Shapes& shapes, bool is_cut) {
+std::string make_title(const std::vector<TraceEvent>& events, std::size_t num_ranks, const Shapes& shapes,
+                       bool is_cut) {
   std::vector<std::string> counts;
   const std::vector<MessageEnds> messages = message_ends(events);
   const auto count = [&](TraceKind kind) {
@@ -222,16 +223,16 @@ plot::Timeline trace_timeline(const std::vector<TraceEvent>& events) {
   plot::Timeline timeline;
   timeline.num_ranks = num_ranks;
   Colours colours;
-  Shapes shapes = shapes_of(events, first, kMostShapes, colours);
+  Shapes shapes = describe_shapes(events, first, kMostShapes, colours);
   shapes.clock.title = "time since the first event" + makespan_text(shapes);
   add_marks(events, first, shapes.clock);
-  timeline.title = title_of(events, static_cast<std::size_t>(num_ranks), shapes, false);
+  timeline.title = make_title(events, static_cast<std::size_t>(num_ranks), shapes, false);
   timeline.clocks.push_back(std::move(shapes.clock));
   const bool has_model_time =
       std::any_of(events.begin(), events.end(), [](const TraceEvent& event) { return event.model_end > 0; });
   if (has_model_time) {
     const std::vector<TraceEvent> in_model = in_model_time(events);
-    shapes = shapes_of(in_model, 0, kMostShapes, colours);
+    shapes = describe_shapes(in_model, 0, kMostShapes, colours);
     shapes.clock.title = fmt::format("model time ({}){}", rates_text(ModelRates()), makespan_text(shapes));
     add_path(in_model, shapes);
     add_marks(in_model, 0, shapes.clock);
@@ -253,12 +254,12 @@ plot::Timeline trace_timeline(const std::vector<RankTrace>& by_rank, bool is_who
   for (TraceEvent& event : events) event.model_period = 0;
   const std::vector<TraceEvent> in_model = in_model_time(std::move(events));
   Colours colours;
-  Shapes shapes = shapes_of(in_model, 0, kMostShapesOfSmall, colours);
+  Shapes shapes = describe_shapes(in_model, 0, kMostShapesOfSmall, colours);
   shapes.clock.title = "model time" + makespan_text(shapes);
   if (is_whole && !is_cut && shapes.left_out == 0) add_path(in_model, shapes);
   plot::Timeline timeline;
   timeline.num_ranks = static_cast<int>(by_rank.size());
-  timeline.title = title_of(in_model, by_rank.size(), shapes, is_cut);
+  timeline.title = make_title(in_model, by_rank.size(), shapes, is_cut);
   timeline.clocks.push_back(std::move(shapes.clock));
   return timeline;
 }

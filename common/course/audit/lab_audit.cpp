@@ -21,7 +21,7 @@ bool ends_with(const std::string& text, const std::string& end) {
 
 /// The student file that an object was compiled from, from the root; empty: it is not one of the lab's. CMake puts
 /// objects into a folder of the lab, or names the lab's folder in their path.
-std::string source_of(const std::string& object, const std::string& lab) {
+std::string find_source(const std::string& object, const std::string& lab) {
   const std::size_t target = object.rfind(".dir/");
   if (target == std::string::npos || !ends_with(object, ".o")) return "";
   std::string source = object.substr(target + 5, object.size() - target - 7);
@@ -41,14 +41,14 @@ bool has_word(const std::string& line, const std::string& word) {
 }
 
 /// The first line, from 1, with the last part of the symbol's name, or with what students call in its place; 0: none.
-std::size_t line_of(const std::string& symbol, const std::string& text) {
+std::size_t make_line(const std::string& symbol, const std::string& text) {
   std::string name = symbol.substr(0, symbol.find('('));
   if (const std::size_t last = name.rfind("::"); last != std::string::npos) name.erase(0, last + 2);
   std::vector<std::string> words = {name};
   if (symbol.rfind("torch::serialize::", 0) == 0) words.push_back(name.substr(0, name.rfind('_')));  // torch::save
   if (symbol.rfind("std::filesystem::", 0) == 0) words.emplace_back("filesystem");
   if (symbol.rfind("std::basic_", 0) == 0) words.insert(words.end(), {"fstream", "ifstream", "ofstream"});
-  const std::vector<std::string> lines = lines_of(text);
+  const std::vector<std::string> lines = list_lines(text);
   const auto found = std::find_if(lines.begin(), lines.end(), [&](const std::string& line) {
     const bool is_directive = line[std::min(line.find_first_not_of(' '), line.size())] == '#';
     return !is_directive && std::any_of(words.begin(), words.end(),
@@ -63,7 +63,7 @@ LabAudit audit_lab(const std::string& root, const std::string& lab) {
   std::map<std::string, std::string> sources;  // by object
   std::error_code missing;
   for (const auto& entry : fs::recursive_directory_iterator(root + "/build/release", missing)) {
-    const std::string source = source_of(entry.path().string(), lab);
+    const std::string source = find_source(entry.path().string(), lab);
     if (!source.empty() && fs::is_regular_file(root + "/" + source)) sources[entry.path().string()] = source;
   }
   LabAudit audit;
@@ -76,7 +76,7 @@ LabAudit audit_lab(const std::string& root, const std::string& lab) {
     std::string line;
     if (colon != std::string::npos && ends_with(offence.place.substr(0, colon), "/" + source)) {
       line = offence.place.substr(colon);
-    } else if (const std::size_t number = line_of(offence.symbol, read_file(root + "/" + source)); number != 0) {
+    } else if (const std::size_t number = make_line(offence.symbol, read_file(root + "/" + source)); number != 0) {
       line = fmt::format(":{}", number);
     }
     std::string what = offence.symbol, hint = offence.hint;

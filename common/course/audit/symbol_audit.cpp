@@ -86,7 +86,7 @@ ProgramEnd run_tool(const std::vector<std::string>& command, const std::vector<s
 
 /// The lines that it prints, without line breaks.
 std::vector<std::string> lines_from(const std::vector<std::string>& command, const std::vector<std::string>& files) {
-  std::vector<std::string> lines = lines_of(run_tool(command, files).out);
+  std::vector<std::string> lines = list_lines(run_tool(command, files).out);
   for (std::string& line : lines) line = without_line_break(line);
   return lines;
 }
@@ -209,7 +209,7 @@ class NameAudit {
  private:
   static std::vector<std::string> rules_in(const std::string& file) {
     std::vector<std::string> rules;
-    for (const std::string& line : lines_of(read_file(file))) {
+    for (const std::string& line : list_lines(read_file(file))) {
       const std::string rule(without_line_break(line));
       if (!rule.empty() && rule[0] != '#') rules.push_back(rule);
     }

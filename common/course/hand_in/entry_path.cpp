@@ -24,7 +24,7 @@ bool is_printable_utf8(const std::string& text) {
   return true;
 }
 
-std::vector<std::string> parts_of(const std::string& path) {
+std::vector<std::string> split_parts(const std::string& path) {
   std::vector<std::string> parts;
   for (const std::string_view part : split(path, '/')) {
     if (!part.empty() && part != ".") parts.emplace_back(part);
@@ -43,7 +43,7 @@ EntryPath clean_entry_path(const std::string& raw) {
   std::replace(path.begin(), path.end(), '\\', '/');
   if (!path.empty() && path.front() == '/') return {"", "its path is absolute"};
   if (path.size() > 1 && path[1] == ':') return {"", "its path begins with a drive"};
-  const std::vector<std::string> parts = parts_of(path);
+  const std::vector<std::string> parts = split_parts(path);
   if (std::count(parts.begin(), parts.end(), "..") != 0) return {"", "its path has '..' in it"};
   if (parts.empty()) return {"", ""};  // the folder itself
   if (std::any_of(parts.begin(), parts.end(), is_passed_over)) return {"", ""};

@@ -4,7 +4,7 @@
 
 namespace lab {
 
-/// What becomes of a path in a submission.
+/// A path in a submission: cleaned, or left out with a reason.
 struct EntryPath {
   std::string path;     ///< cleaned: "a9_collectives/student/ring.cpp"; empty: the entry is not taken
   std::string why_not;  ///< "its path is absolute"; empty if it is taken, or silently skipped

@@ -58,7 +58,7 @@ class WarningFinder {
       add_list("provided and changed; it is graded as it was handed out", changed_provided_files());
     }
     for (const auto& [name, text] : handed_in_) {
-      if (is_below_one_of(name, lab_.hand_in.sources)) look_at_includes(name, text);
+      if (is_below_any(name, lab_.hand_in.sources)) look_at_includes(name, text);
     }
     return warnings_;
   }
@@ -84,13 +84,13 @@ class WarningFinder {
 
   bool was_changed(const std::string& path) const {
     const std::string now = tree_.root() + "/" + path;
-    return !fs::exists(now) || fingerprint_of(read_file(now)) != given_.at(path);
+    return !fs::exists(now) || compute_fingerprint(read_file(now)) != given_.at(path);
   }
 
   std::vector<std::string> changed_provided_files() const {
     std::vector<std::string> files;
     for (const auto& [path, fingerprint] : given_) {
-      const bool matters = is_below_one_of(path, {"common", lab_.lab}) && !is_student_file(path);
+      const bool matters = is_below_any(path, {"common", lab_.lab}) && !is_student_file(path);
       if (matters && was_changed(path)) files.push_back(path);
     }
     return files;
@@ -106,7 +106,7 @@ class WarningFinder {
   }
 
   void look_at_includes(const std::string& name, const std::string& text) {
-    for (const std::string& line : lines_of(text)) {
+    for (const std::string& line : list_lines(text)) {
       const std::string included = included_by(line);
       const std::string path = included.empty() ? "" : resolved(name, included);
       if (path.empty() || is_handed_in(path)) continue;
@@ -134,10 +134,10 @@ std::vector<std::string> hand_in_warnings(const CourseTree& tree, const Rubric& 
 }
 
 /// The tasks and manual items that a file is for.
-std::set<std::string> items_of(const Rubric& lab, const std::string& file) {
+std::set<std::string> list_items(const Rubric& lab, const std::string& file) {
   std::set<std::string> items;
   for (const RubricTask& task : lab.tasks) {
-    if (is_below_one_of(file, {task.file})) items.insert(task.id);
+    if (is_below_any(file, {task.file})) items.insert(task.id);
   }
   for (const RubricManual& manual : lab.manuals) {
     if (manual.file == file) items.insert(manual.id);
@@ -175,13 +175,13 @@ class HandInCollector {
   }
 
  private:
-  bool exists(const std::string& name) const { return fs::is_regular_file(tree_.folder_of(lab_) + "/" + name); }
-  std::string read(const std::string& name) const { return read_file(tree_.folder_of(lab_) + "/" + name); }
+  bool exists(const std::string& name) const { return fs::is_regular_file(tree_.get_folder(lab_) + "/" + name); }
+  std::string read(const std::string& name) const { return read_file(tree_.get_folder(lab_) + "/" + name); }
 
   /// "a9_collectives/x.md is missing, which costs up to 12 marks; hint: ..."
   void add_problem(const std::string& name, const std::string& what, const std::string& hint = "") {
     hand_in_.problems.push_back(fmt::format("{}/{} {}, which costs {}{}", lab_.lab, name, what,
-                                            lost_without(lab_, items_of(lab_, name)).text(), hint));
+                                            lost_without(lab_, list_items(lab_, name)).text(), hint));
   }
 
   /// Returns false if it is missing.
@@ -203,7 +203,7 @@ class HandInCollector {
   /// "student/row.cpp:17", where the task's TODO is; empty: it is gone.
   std::string place_of_todo(const RubricTask& task) const {
     for (const auto& [name, text] : hand_in_.files) {
-      const std::size_t line = is_below_one_of(name, {task.file}) ? line_of_stub(text, task.id) : 0;
+      const std::size_t line = is_below_any(name, {task.file}) ? line_of_stub(text, task.id) : 0;
       if (line != 0) return fmt::format("{}:{}", name, line);
     }
     return "";
@@ -247,14 +247,14 @@ class HandInCollector {
   }
 
   void check_template(const std::string& name) {
-    const std::string form = template_of(name);
+    const std::string form = find_template(name);
     const auto file = hand_in_.files.find(name);
     if (file != hand_in_.files.end() && exists(form) && is_untouched(file->second, read(form)))
       add_problem(name, "is still the untouched template");
   }
 
   void add_missing_answer(const std::string& name) {
-    const std::string form = template_of(name);
+    const std::string form = find_template(name);
     if (exists(form)) {
       add_problem(name, "is missing",
                   fmt::format("; hint: cp {0}/{1} {0}/{2}, and write your answers in it", lab_.lab, form, name));
@@ -286,7 +286,7 @@ class HandInCollector {
   void move_sources_into_answer() {
     const std::string& name = lab_.hand_in.snippets_in;
     if (hand_in_.files.count(name) == 0)
-      hand_in_.files[name] = exists(template_of(name)) ? read(template_of(name)) : "";
+      hand_in_.files[name] = exists(find_template(name)) ? read(find_template(name)) : "";
     std::map<std::string, std::string> sources;
     for (const std::string& source : names_.sources) {
       const auto file = hand_in_.files.find(source);
@@ -313,7 +313,7 @@ namespace fs = std::filesystem;
 std::vector<std::string> names_of_results(const CourseTree& tree, const Rubric& lab) {
   std::vector<std::string> names;
   for (const std::string& answer : lab.hand_in.answers) {
-    if (!fs::exists(tree.folder_of(lab) + "/" + template_of(answer))) names.push_back(answer);
+    if (!fs::exists(tree.get_folder(lab) + "/" + find_template(answer))) names.push_back(answer);
   }
   const std::vector<std::string> also = hand_in_names(tree, lab).also;
   names.insert(names.end(), also.begin(), also.end());
@@ -325,7 +325,7 @@ bool is_up_to_date(const CourseTree& tree, const Rubric& lab, const std::string&
   if (!fs::exists(path)) return false;
   const auto time = fs::last_write_time(path);
   for (const std::string& file : student_files(tree, lab)) {
-    if (fs::last_write_time(tree.folder_of(lab) + "/" + file) > time) return false;
+    if (fs::last_write_time(tree.get_folder(lab) + "/" + file) > time) return false;
   }
   return true;
 }
@@ -359,7 +359,7 @@ std::vector<std::string> write_hand_in(const CourseTree& tree, const Rubric& lab
 bool needs_run(const CourseTree& tree, const Rubric& lab) {
   if (lab.hand_in.run.compare(0, 4, "none") == 0) return false;
   for (const std::string& name : names_of_results(tree, lab)) {
-    if (!is_up_to_date(tree, lab, tree.folder_of(lab) + "/" + name) &&
+    if (!is_up_to_date(tree, lab, tree.get_folder(lab) + "/" + name) &&
         !is_up_to_date(tree, lab, tree.root() + "/" + name))
       return true;
   }
@@ -369,7 +369,7 @@ bool needs_run(const CourseTree& tree, const Rubric& lab) {
 std::vector<std::string> take_results(const CourseTree& tree, const Rubric& lab, const std::string& results) {
   std::vector<std::string> taken;
   for (const std::string& name : names_of_results(tree, lab)) {
-    const std::string from = results + "/" + name, to = tree.folder_of(lab) + "/" + name;
+    const std::string from = results + "/" + name, to = tree.get_folder(lab) + "/" + name;
     if (!fs::is_regular_file(from) || !is_up_to_date(tree, lab, from) || is_up_to_date(tree, lab, to)) continue;
     const std::string bytes = read_file(from);
     if (fs::exists(to) && read_file(to) != bytes) keep_backup(tree.root(), lab.lab + "/" + name, read_file(to));

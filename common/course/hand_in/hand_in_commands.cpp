@@ -64,7 +64,7 @@ void run_for_hand_in(const CourseTree& tree, const Rubric& lab, const std::strin
   build_program(tree, "labrun");
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
-  const int code = run_here({tree.folder_of(lab) + "/run.sh", "--out", folder}, {{"OUT", folder}});
+  const int code = run_here({tree.get_folder(lab) + "/run.sh", "--out", folder}, {{"OUT", folder}});
   if (code == 0) return;
   run_here({"tail", "-n", "3", "--", folder + "/" + lab.lab + ".err"}, {}, STDERR_FILENO);
   fmt::print(stderr, "lab: the run ended with exit code {}; what it left is taken all the same\n", code);

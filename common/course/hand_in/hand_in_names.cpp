@@ -35,7 +35,7 @@ bool HandInNames::is_answer(const std::string& path) const {
 HandInNames hand_in_names(const Rubric& lab, const std::vector<std::string>& student_files) {
   HandInNames names;
   for (const std::string& file : student_files) {
-    if (is_below_one_of(file, lab.hand_in.sources)) names.sources.push_back(file);
+    if (is_below_any(file, lab.hand_in.sources)) names.sources.push_back(file);
   }
   names.answers = lab.hand_in.answers;
   for (const RubricManual& manual : lab.manuals) {

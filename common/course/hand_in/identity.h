@@ -21,7 +21,7 @@ std::string to_text(const Identity& identity);
 
 /// The file: `name = "..."` and `id = "..."`.
 std::string to_toml(const Identity& identity);
-/// The reverse. Values are made printable and cut to 100 bytes, as a student may have written anything.
+/// Parses that file. Values are made printable and cut to 100 bytes, as a student may have written anything.
 /// Errors    UsageError: not TOML, a value that is not text; neither name nor id
 Identity parse_identity(const std::string& toml, const std::string& path);
 

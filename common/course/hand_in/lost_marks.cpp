@@ -28,7 +28,7 @@ LostMarks lost_without(const Rubric& rubric, const std::set<std::string>& items)
   for (const RubricTask& task : rubric.tasks) {
     if (items.count(task.id) == 0) continue;
     (task.bonus ? lost.bonus : lost.marks) += task.marks;
-    for (const std::string& dependent : rubric.dependents_of(task.id)) unmet.insert(dependent);
+    for (const std::string& dependent : rubric.find_dependents(task.id)) unmet.insert(dependent);
   }
   for (const RubricManual& manual : rubric.manuals) {
     if (items.count(manual.id) != 0) (manual.bonus ? lost.bonus : lost.marks) += manual.marks;

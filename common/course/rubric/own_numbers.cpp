@@ -22,7 +22,7 @@ std::string same_id(const std::string& student) {
 
 }  // namespace
 
-QuestionNumbers numbers_of(const Rubric& rubric, const RubricManual& manual, const std::string& student) {
+QuestionNumbers read_numbers(const Rubric& rubric, const RubricManual& manual, const std::string& student) {
   const std::string id = same_id(student);
   const bool own = !rubric.own_numbers.empty() && !id.empty();
   QuestionNumbers numbers;
@@ -42,11 +42,11 @@ std::string question_with(const RubricManual& manual, const QuestionNumbers& num
   return text;
 }
 
-std::string questions_of(const Rubric& rubric, const std::string& student) {
+std::string list_questions(const Rubric& rubric, const std::string& student) {
   std::string text;
   for (const RubricManual& manual : rubric.manuals) {
     if (manual.numbers.empty()) continue;
-    text += fmt::format("{}: {}\n", manual.title, question_with(manual, numbers_of(rubric, manual, student)));
+    text += fmt::format("{}: {}\n", manual.title, question_with(manual, read_numbers(rubric, manual, student)));
   }
   if (text.empty())
     throw UsageError(

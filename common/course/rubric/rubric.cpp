@@ -31,7 +31,7 @@ RubricRung read_rung(const TomlTable& table) {
 
 RubricTask read_task(const TomlTable& table) {
   table.require_known({"id", "title", "teaches", "file", "read", "marks", "bonus", "all_or_nothing", "needs",
-                       "stand_in", "judges_cost_of", "hints", "visibility"});
+                       "stand_in", "judges_cost", "hints", "visibility"});
   RubricTask task;
   task.id = table.string("id");
   task.title = table.string("title");
@@ -43,7 +43,7 @@ RubricTask read_task(const TomlTable& table) {
   task.all_or_nothing = table.boolean("all_or_nothing", false);
   task.needs = table.strings("needs");
   task.stand_in = table.strings("stand_in");
-  task.judges_cost_of = table.strings("judges_cost_of");
+  task.judges_cost = table.strings("judges_cost");
   task.hints = table.strings("hints");
   return task;
 }
@@ -201,7 +201,7 @@ void change_task(const TomlTable& table, RubricTask& task) {
   if (table.has("needs")) task.needs = table.strings("needs");
   if (task.needs.empty()) {
     task.stand_in.clear();
-    task.judges_cost_of.clear();
+    task.judges_cost.clear();
   }
 }
 
@@ -243,7 +243,7 @@ const RubricTask* Rubric::find_task(const std::string& id) const {
   return found == tasks.end() ? nullptr : &*found;
 }
 
-std::vector<std::string> Rubric::dependents_of(const std::string& task) const {
+std::vector<std::string> Rubric::find_dependents(const std::string& task) const {
   // Tasks may be in any order, so this repeats until nothing is added.
   std::set<std::string> found = {task};
   for (std::size_t before = 0; before != found.size();) {

@@ -32,7 +32,7 @@ struct RubricTask {
   std::vector<std::string> stand_in;
   /// Those of `stand_in` whose communication cost only this task checks: the reference stands in for one of them if its
   /// own task failed, but not if it is only too expensive.
-  std::vector<std::string> judges_cost_of;
+  std::vector<std::string> judges_cost;
   std::vector<std::string> hints;  ///< three levels
   Visibility visibility = Visibility::kVisible;
 };
@@ -101,7 +101,7 @@ struct Rubric {
 
   const RubricTask* find_task(const std::string& id) const;  ///< nullptr if there is none
   /// All tasks that build on this one, directly or not.
-  std::vector<std::string> dependents_of(const std::string& task) const;
+  std::vector<std::string> find_dependents(const std::string& task) const;
 };
 
 /// Reads a rubric and checks it: marks and bonuses add up to the totals (in a rubric with ladders, the ladders do), ids

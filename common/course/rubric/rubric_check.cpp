@@ -32,7 +32,7 @@ class RubricCheck {
       check_conditions(bonus.id, bonus.any_of);
     }
     for (const RubricTask& task : rubric_.tasks) {
-      const std::vector<std::string> dependents = rubric_.dependents_of(task.id);
+      const std::vector<std::string> dependents = rubric_.find_dependents(task.id);
       for (const std::string& need : task.needs) {
         require(need != task.id && std::find(dependents.begin(), dependents.end(), need) == dependents.end(), task.id,
                 fmt::format("needs: {} needs {}, and that needs it in turn", task.id, need));
@@ -54,7 +54,7 @@ class RubricCheck {
   }
 
   void add_id(const std::string& id) {
-    const std::string begin = short_name_of(rubric_.lab) + ".";
+    const std::string begin = shorten_name(rubric_.lab) + ".";
     require(id.size() > begin.size() && id.compare(0, begin.size(), begin) == 0 &&
                 id.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") ==
                     std::string::npos,
@@ -91,18 +91,18 @@ class RubricCheck {
     }
     require(is_inner_path(task.file), task.id,
             fmt::format("file: expected a path inside the lab's folder, got '{}'", task.file));
-    require(is_below_one_of(task.file, rubric_.hand_in.sources), task.id,
+    require(is_below_any(task.file, rubric_.hand_in.sources), task.id,
             fmt::format("file: '{}' is not among the sources of [hand_in]", task.file));
     for (const std::string& path : task.stand_in) {
       require(is_inner_path(path), task.id,
               fmt::format("stand_in: expected a path inside the lab's folder, got '{}'", path));
-      require(!is_below_one_of(task.file, {path}), task.id,
+      require(!is_below_any(task.file, {path}), task.id,
               fmt::format("stand_in: '{}' would take the place of this task's own file", path));
     }
     require(task.stand_in.empty() || !task.needs.empty(), task.id, "stand_in: expected needs that it stands in for");
-    for (const std::string& path : task.judges_cost_of) {
+    for (const std::string& path : task.judges_cost) {
       require(std::find(task.stand_in.begin(), task.stand_in.end(), path) != task.stand_in.end(), task.id,
-              fmt::format("judges_cost_of: expected entries of stand_in, got '{}'", path));
+              fmt::format("judges_cost: expected entries of stand_in, got '{}'", path));
     }
   }
 
@@ -165,7 +165,7 @@ class RubricCheck {
       }
     }
     const std::string& snippets_in = rubric_.hand_in.snippets_in;
-    require(snippets_in.empty() || is_below_one_of(snippets_in, rubric_.hand_in.answers), "hand_in",
+    require(snippets_in.empty() || is_below_any(snippets_in, rubric_.hand_in.answers), "hand_in",
             fmt::format("snippets_in: '{}' is not among the answers", snippets_in));
   }
 
@@ -229,7 +229,7 @@ bool is_inner_path(const std::string& path) {
          framed.find("//") == std::string::npos;
 }
 
-bool is_below_one_of(const std::string& path, const std::vector<std::string>& files_or_folders) {
+bool is_below_any(const std::string& path, const std::vector<std::string>& files_or_folders) {
   return std::any_of(files_or_folders.begin(), files_or_folders.end(), [&](const std::string& each) {
     return path == each || path.compare(0, each.size() + 1, each + "/") == 0;
   });

@@ -24,6 +24,6 @@ void check_rubric(const Rubric& rubric, const RubricPlace& place);
 bool is_inner_path(const std::string& path);
 
 /// True if the path is one of these, or in a folder that is one of these.
-bool is_below_one_of(const std::string& path, const std::vector<std::string>& files_or_folders);
+bool is_below_any(const std::string& path, const std::vector<std::string>& files_or_folders);
 
 }  // namespace lab

@@ -14,11 +14,11 @@
 namespace lab {
 namespace {
 
-std::string place_of(const std::string& path, const toml::source_region& source) {
+std::string find_place(const std::string& path, const toml::source_region& source) {
   return source.begin.line == 0 ? path : fmt::format("{}:{}", path, source.begin.line);
 }
 
-std::string kind_of(const toml::node& node) {
+std::string find_kind(const toml::node& node) {
   switch (node.type()) {
     case toml::node_type::table: return "a table";
     case toml::node_type::array: return node.is_array_of_tables() ? "a list of tables" : "a list";
@@ -38,10 +38,10 @@ struct TomlTable::State {
   const toml::table* here = nullptr;
   std::string path;
 
-  std::string place(const toml::node& node) const { return place_of(path, node.source()); }
+  std::string place(const toml::node& node) const { return find_place(path, node.source()); }
 
   [[noreturn]] void refuse(const toml::node& node, const std::string& key, const char* expected) const {
-    throw UsageError(fmt::format("{}: {}: expected {}, got {}", place(node), key, expected, kind_of(node)));
+    throw UsageError(fmt::format("{}: {}: expected {}, got {}", place(node), key, expected, find_kind(node)));
   }
 
   /// The key's node; a missing one is refused.

@@ -8,7 +8,7 @@
 
 namespace lab {
 
-std::string template_of(const std::string& answer) {
+std::string find_template(const std::string& answer) {
   const std::filesystem::path path = answer;
   return (path.parent_path() / (path.stem().string() + ".template" + path.extension().string())).string();
 }

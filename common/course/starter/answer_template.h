@@ -5,7 +5,7 @@
 namespace lab {
 
 /// "written_answers_task1.template.md" of "written_answers_task1.md".
-std::string template_of(const std::string& answer);
+std::string find_template(const std::string& answer);
 
 /// True if the template is still there (nine tenths of its words) and fewer than three words were added: it was opened,
 /// or a name was written in it, and nothing that could be marked. A word is any text between blanks, such as the value

@@ -45,7 +45,7 @@ std::optional<Marker> parse_marker(std::string_view line) {
 }
 
 /// " a9.broadcast" -> "a9.broadcast"
-std::string task_of(const Marker& marker, std::size_t line_number) {
+std::string read_task(const Marker& marker, std::size_t line_number) {
   const std::string task = marker.rest.empty() ? "" : marker.rest.substr(1);
   if (task.empty() || marker.rest[0] != ' ' || task.find_first_of(" \t") != std::string::npos) {
     refuse(line_number, fmt::format("expected a task id after SOLUTION, got '{}'", marker.rest));
@@ -57,7 +57,7 @@ std::string task_of(const Marker& marker, std::size_t line_number) {
 
 std::vector<SourcePart> parse_solution_markers(std::string_view text) {
   std::vector<SourcePart> parts;
-  const std::vector<std::string> lines = lines_of(text);
+  const std::vector<std::string> lines = list_lines(text);
   bool inside = false;
   std::size_t begin_number = 0;
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -71,7 +71,7 @@ std::vector<SourcePart> parse_solution_markers(std::string_view text) {
       inside = true;
       begin_number = number;
       parts.emplace_back();
-      parts.back().task = task_of(*marker, number);
+      parts.back().task = read_task(*marker, number);
       parts.back().begin_line = lines[i];
     } else if (marker->kind == Marker::Kind::kStub) {
       if (!inside || !parts.back().lines.empty()) refuse(number, "a STUB line: expected right after BEGIN SOLUTION");
@@ -79,7 +79,7 @@ std::vector<SourcePart> parse_solution_markers(std::string_view text) {
       parts.back().stub.push_back(marker->rest.empty() ? "\n" : marker->indentation + marker->rest + "\n");
     } else {
       if (!inside) refuse(number, "END SOLUTION without a beginning");
-      const std::string task = task_of(*marker, number);
+      const std::string task = read_task(*marker, number);
       if (task != parts.back().task) {
         refuse(number, fmt::format("expected END SOLUTION {}, got {}", parts.back().task, task));
       }

@@ -44,7 +44,7 @@ struct PristinePiece {
 std::vector<PristinePiece> pieces_of_pristine(const std::string& text) {
   std::vector<PristinePiece> pieces = {{}};
   std::size_t indentation = 0;
-  for (const std::string& line : lines_of(text)) {
+  for (const std::string& line : list_lines(text)) {
     const std::string task = todo_in(line);
     if (!task.empty()) {
       if (!pieces.back().task.empty()) pieces.emplace_back();
@@ -177,7 +177,7 @@ std::vector<ResetFile> from_pristine_folder(const CourseTree& tree, const TaskOf
   for (const std::string& file : files_below(tree, *task.lab, task.task->file)) {
     for (const RubricTask& other : task.lab->tasks) {
       const std::string pristine = fmt::format("{}/{}/{}/{}", tree.root(), kPristineFolder, task.lab->lab, file);
-      const std::string text = read_file(fs::exists(pristine) ? pristine : tree.folder_of(*task.lab) + "/" + file);
+      const std::string text = read_file(fs::exists(pristine) ? pristine : tree.get_folder(*task.lab) + "/" + file);
       if (line_of_todo(text, other.id) != 0) others.push_back(other.id);
     }
   }
@@ -190,7 +190,7 @@ std::vector<ResetFile> from_pristine_folder(const CourseTree& tree, const TaskOf
 
 std::vector<std::string> todos_in(const std::string& text) {
   std::vector<std::string> tasks;
-  for (const std::string& line : lines_of(text)) {
+  for (const std::string& line : list_lines(text)) {
     const std::string task = todo_in(line);
     if (!task.empty() && std::find(tasks.begin(), tasks.end(), task) == tasks.end()) tasks.push_back(task);
   }
@@ -200,7 +200,7 @@ std::vector<std::string> todos_in(const std::string& text) {
 std::optional<std::string> with_stub_again(const std::string& pristine, const std::string& current,
                                            const std::string& task) {
   const std::vector<PristinePiece> pieces = pieces_of_pristine(pristine);
-  const auto work = work_between(pieces, lines_of(current));
+  const auto work = work_between(pieces, list_lines(current));
   if (!work) return std::nullopt;
   std::string text;
   for (std::size_t i = 0; i < pieces.size(); ++i) {

@@ -22,7 +22,7 @@ struct Fence {
   std::string info;  ///< what follows: "cpp student/baseline.cpp"
 };
 
-std::optional<Fence> fence_of(const std::string& line) {
+std::optional<Fence> find_fence(const std::string& line) {
   const std::string_view text = without_line_break(line);
   const std::size_t begin = text.find_first_not_of(' ');
   if (begin == std::string_view::npos || begin > 3) return std::nullopt;
@@ -47,13 +47,13 @@ struct MarkdownPiece {
 };
 
 /// Errors    UsageError: a block that names a file has no end
-std::vector<MarkdownPiece> pieces_of(const std::string& markdown, const std::string& path) {
+std::vector<MarkdownPiece> split_pieces(const std::string& markdown, const std::string& path) {
   std::vector<MarkdownPiece> pieces = {{}};
   std::size_t inside = 0;  // length of the fence that has begun
   std::size_t number = 0;
-  for (const std::string& line : lines_of(markdown)) {
+  for (const std::string& line : list_lines(markdown)) {
     ++number;
-    const auto fence = fence_of(line);
+    const auto fence = find_fence(line);
     const bool closes =
         inside != 0 && fence && fence->length >= inside && fence->info.find_first_not_of(" \t") == std::string::npos;
     const bool opens = inside == 0 && fence;
@@ -91,7 +91,7 @@ std::string block_with(const std::string& file, const std::string& text) {
 std::string with_snippets(const std::string& markdown, const std::map<std::string, std::string>& files) {
   std::string filled;
   std::set<std::string> done;
-  for (const MarkdownPiece& piece : pieces_of(markdown, "the answers")) {
+  for (const MarkdownPiece& piece : split_pieces(markdown, "the answers")) {
     const auto file = files.find(piece.file);
     filled += piece.file.empty() ? piece.text : block_with(piece.file, file == files.end() ? piece.text : file->second);
     done.insert(piece.file);
@@ -109,9 +109,9 @@ std::string with_snippets(const std::string& markdown, const std::map<std::strin
   return filled;
 }
 
-std::map<std::string, std::string> snippets_of(const std::string& markdown, const std::string& path) {
+std::map<std::string, std::string> find_snippets(const std::string& markdown, const std::string& path) {
   std::map<std::string, std::string> files;
-  for (const MarkdownPiece& piece : pieces_of(markdown, path)) {
+  for (const MarkdownPiece& piece : split_pieces(markdown, path)) {
     if (piece.file.empty()) continue;
     const std::string place = fmt::format("{}:{}", path, piece.line);
     if (!is_inner_path(piece.file) || piece.file.compare(0, 8, "student/") != 0) {
@@ -127,7 +127,7 @@ std::map<std::string, std::string> snippets_of(const std::string& markdown, cons
 std::string without_snippets(const std::string& markdown) {
   try {
     std::string text;
-    for (const MarkdownPiece& piece : pieces_of(markdown, "the answers")) {
+    for (const MarkdownPiece& piece : split_pieces(markdown, "the answers")) {
       if (piece.file.empty()) text += piece.text;
     }
     return text;

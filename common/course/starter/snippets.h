@@ -18,7 +18,7 @@ std::string with_snippets(const std::string& markdown, const std::map<std::strin
 
 /// The files in the blocks of a Markdown text, by name.
 /// Errors    UsageError: a block without an end, a file twice, a path that leaves `student/`
-std::map<std::string, std::string> snippets_of(const std::string& markdown, const std::string& path);
+std::map<std::string, std::string> find_snippets(const std::string& markdown, const std::string& path);
 
 /// The Markdown without the contents of such blocks; unchanged if a block has no end.
 std::string without_snippets(const std::string& markdown);

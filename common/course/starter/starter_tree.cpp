@@ -50,13 +50,13 @@ bool is_student_file(const std::string& path) {
   return slash != std::string::npos && path[0] != '.' && path.compare(slash, 9, "/student/") == 0;
 }
 
-std::string fingerprint_of(const std::string& bytes) {
-  return fmt::format("{}-{:016x}", bytes.size(), checksum_of(bytes));
+std::string compute_fingerprint(const std::string& bytes) {
+  return fmt::format("{}-{:016x}", bytes.size(), compute_checksum(bytes));
 }
 
 std::string starter_list(const StarterTree& tree) {
   std::string text = std::string(kListHeading) + "\n";
-  for (const auto& [path, file] : tree) text += fingerprint_of(file.bytes) + " " + path + "\n";
+  for (const auto& [path, file] : tree) text += compute_fingerprint(file.bytes) + " " + path + "\n";
   return text;
 }
 
@@ -65,7 +65,7 @@ std::map<std::string, std::string> read_starter_list(const std::string& folder) 
   std::map<std::string, std::string> fingerprints;
   if (!fs::exists(path)) return fingerprints;
   std::size_t number = 0;
-  for (const std::string& whole_line : lines_of(read_file(path))) {
+  for (const std::string& whole_line : list_lines(read_file(path))) {
     const std::string line(without_line_break(whole_line));
     ++number;
     if (line == kListHeading) continue;
@@ -89,7 +89,7 @@ StarterTree read_starter(const std::string& folder) {
   for (const auto& [path, fingerprint] : fingerprints) {
     const std::string full = folder + "/" + path;
     StarterFile file{read_file(full), is_executable(full)};
-    if (fingerprint_of(file.bytes) != fingerprint) {
+    if (compute_fingerprint(file.bytes) != fingerprint) {
       throw UsageError(
           fmt::format("'{}' is not the file that was handed out; expected an untouched starter: unpack the "
                       "new version once more, next to your own",

@@ -25,7 +25,7 @@ std::string starter_list_path();
 bool is_student_file(const std::string& path);
 
 /// Size and checksum of a file's bytes: enough to detect an edit.
-std::string fingerprint_of(const std::string& bytes);
+std::string compute_fingerprint(const std::string& bytes);
 
 /// The list of a tree's files: a fingerprint and a path in each line.
 std::string starter_list(const StarterTree& tree);

@@ -45,7 +45,7 @@ class UpdatePlanner {
 
   bool was_given(const std::string& path, const std::string& bytes) const {
     const auto before = given_before_.find(path);
-    return before != given_before_.end() && before->second == fingerprint_of(bytes);
+    return before != given_before_.end() && before->second == compute_fingerprint(bytes);
   }
 
   void plan_file(const std::string& path, const StarterFile& file, UpdatePlan& plan, StarterUpdate& update) const {
@@ -71,7 +71,7 @@ class UpdatePlanner {
                     StarterUpdate& update) const {
     const std::optional<std::string> there = found(path);
     if (!there) return;
-    if (fingerprint_of(*there) == fingerprint) {
+    if (compute_fingerprint(*there) == fingerprint) {
       plan.removals.push_back(path);
     } else {
       update.messages.push_back(fmt::format("{}: stays, as you had edited it; the new version has no such file", path));

@@ -16,7 +16,7 @@ namespace {
 /// The text of the first file of the task.
 std::string first_file(const CourseTree& tree, const TaskOfLab& task) {
   const std::vector<std::string> files = files_below(tree, *task.lab, task.task->file);
-  return files.empty() ? "" : read_file(tree.folder_of(*task.lab) + "/" + files.front());
+  return files.empty() ? "" : read_file(tree.get_folder(*task.lab) + "/" + files.front());
 }
 
 /// "Tasks" of "## Tasks"; empty for a line that is not a heading.
@@ -32,7 +32,7 @@ std::size_t line_about(const std::string& readme, const RubricTask& task) {
   const bool is_question = task.title[0] == 'Q' && task.title.find(':') != std::string::npos;
   const std::string question = "**" + task.title.substr(0, task.title.find(':')) + ".**";
   std::size_t number = 0, of_heading = 0;
-  for (const std::string& line : lines_of(readme)) {
+  for (const std::string& line : list_lines(readme)) {
     ++number;
     if (is_question && line.find(question) != std::string::npos) return number;
     if (of_heading == 0 && !task.read.empty() && heading_in(line) == task.read) of_heading = number;
@@ -42,7 +42,7 @@ std::size_t line_about(const std::string& readme, const RubricTask& task) {
 
 void require_sections(const Rubric& lab, const std::string& readme) {
   std::vector<std::string> headings;
-  for (const std::string& line : lines_of(readme)) {
+  for (const std::string& line : list_lines(readme)) {
     if (const std::string heading = heading_in(line); !heading.empty()) headings.push_back(heading);
   }
   for (const RubricTask& task : lab.tasks) {
@@ -56,16 +56,16 @@ ReadingPlace place_to_edit(const CourseTree& tree, const TaskOfLab& task) {
   std::vector<std::string> files = files_below(tree, *task.lab, task.task->file);
   for (const std::string& file : student_files(tree, *task.lab)) files.push_back(file);
   for (const std::string& file : files) {
-    const std::size_t line = line_of_todo(read_file(tree.folder_of(*task.lab) + "/" + file), task.task->id);
+    const std::size_t line = line_of_todo(read_file(tree.get_folder(*task.lab) + "/" + file), task.task->id);
     if (line != 0) return {task.lab->lab + "/" + file, line, "its TODO"};
   }
   return {task.lab->lab + "/" + task.task->file, 0, ""};
 }
 
-std::vector<std::string> contracts_of(const CourseTree& tree, const TaskOfLab& task) {
+std::vector<std::string> list_contracts(const CourseTree& tree, const TaskOfLab& task) {
   const std::string begin = "#include \"" + task.lab->lab + "/";
   std::vector<std::string> headers;
-  for (const std::string& line : lines_of(first_file(tree, task))) {
+  for (const std::string& line : list_lines(first_file(tree, task))) {
     if (line.compare(0, begin.size(), begin) != 0) continue;
     const std::string header = line.substr(begin.size(), line.find('"', begin.size()) - begin.size());
     headers.push_back(task.lab->lab + "/" + header);
@@ -73,7 +73,7 @@ std::vector<std::string> contracts_of(const CourseTree& tree, const TaskOfLab& t
   return headers;
 }
 
-ReadingPlace readme_of(const CourseTree& tree, const TaskOfLab& task) {
+ReadingPlace find_readme(const CourseTree& tree, const TaskOfLab& task) {
   ReadingPlace place = {task.lab->lab + "/README.md", 0, "the assignment"};
   const std::string path = tree.root() + "/" + place.file;
   if (!std::filesystem::exists(path)) return place;

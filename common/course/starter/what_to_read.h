@@ -26,10 +26,10 @@ void require_sections(const Rubric& lab, const std::string& readme);
 ReadingPlace place_to_edit(const CourseTree& tree, const TaskOfLab& task);
 
 /// The contracts: the lab's headers that the task's file includes, in order.
-std::vector<std::string> contracts_of(const CourseTree& tree, const TaskOfLab& task);
+std::vector<std::string> list_contracts(const CourseTree& tree, const TaskOfLab& task);
 
 /// The lab's README, and its section about the task.
-ReadingPlace readme_of(const CourseTree& tree, const TaskOfLab& task);
+ReadingPlace find_readme(const CourseTree& tree, const TaskOfLab& task);
 
 /// "a9_collectives/README.md:120"
 std::string to_text(const ReadingPlace& place);

@@ -31,7 +31,7 @@ constexpr char kResults[] = R"json([
 TEST_CASE("annotations: where the code threw, at the TODO, or at the task's file") {
   const SampleTree sample;
   std::string text;
-  for (const Annotation& one : annotations_of(kResults, "x.json", sample.load(), "course/")) text += to_text(one);
+  for (const Annotation& one : list_annotations(kResults, "x.json", sample.load(), "course/")) text += to_text(one);
   CHECK(text ==
         "::error file=course/a0_pipes/student/pipes/pipe.cpp,line=2,title=a0.pipe::not implemented: stops at "
         "TODO(a0.pipe)\n"
@@ -41,10 +41,10 @@ TEST_CASE("annotations: where the code threw, at the TODO, or at the task's file
         "student/none.cpp:3, student/x: student/pipes/valve.cpp:9: too wet\n"
         "::error title=a0.unknown::not implemented\n");
   sample.write("a0_pipes/student/pipes/valve.cpp", "int open_valve(int);\n");
-  CHECK(annotations_of(kResults, "x.json", sample.load())[1].file == "a0_pipes/student/tap.cpp");
-  CHECK(annotations_of(kResults, "x.json", sample.load())[1].line == 0);
+  CHECK(list_annotations(kResults, "x.json", sample.load())[1].file == "a0_pipes/student/tap.cpp");
+  CHECK(list_annotations(kResults, "x.json", sample.load())[1].line == 0);
   for (const char* wrong : {"", "{", "[1]", "[{\"task\": \"a0.pipe\"}]", "[{\"task\": 1}]"})
-    CHECK_THROWS_AS(annotations_of(wrong, "x.json", sample.load()), UsageError);
+    CHECK_THROWS_AS(list_annotations(wrong, "x.json", sample.load()), UsageError);
 }
 
 }  // namespace

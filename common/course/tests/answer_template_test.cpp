@@ -25,8 +25,8 @@ std::string answers_with(const std::string& from, const std::string& to) {
 }
 
 TEST_CASE("names of templates") {
-  CHECK(template_of("written.md") == "written.template.md");
-  CHECK(template_of("a/b.log") == "a/b.template.log");
+  CHECK(find_template("written.md") == "written.template.md");
+  CHECK(find_template("a/b.log") == "a/b.template.log");
 }
 
 TEST_CASE("a template is untouched while hardly a word was added") {

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "common/testing/archive_builder.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
 
@@ -15,7 +15,7 @@ namespace {
 
 using testing::ArchiveBuilder;
 using testing::contains;
-using testing::message_of;
+using testing::get_message;
 using testing::read_bytes;
 using testing::TemporaryFolder;
 using testing::write_bytes;
@@ -25,7 +25,7 @@ using Files = std::map<std::string, std::string>;
 
 /// The message of reading the archive, without its folder: "x.zip: ..."
 std::string archive_refusal(const std::string& path, const ArchiveLimits& limits = {}) {
-  const std::string message = message_of([&] { read_archive(path, limits); });
+  const std::string message = get_message([&] { read_archive(path, limits); });
   const std::size_t name = message.find("x.");
   return name == std::string::npos ? message : message.substr(name);
 }
@@ -45,7 +45,7 @@ TEST_CASE("a zip comes back as it was written, the same bytes for the same files
   CHECK(read_bytes(zip).size() < 2000);
   write_zip(again, files);
   CHECK(read_bytes(again) == read_bytes(zip));
-  CHECK(contains(message_of([&] { write_zip(folder.file("none/x.zip"), files); }), "cannot write"));
+  CHECK(contains(get_message([&] { write_zip(folder.file("none/x.zip"), files); }), "cannot write"));
 }
 
 TEST_CASE("tar is read, too, and what is no archive is refused") {
@@ -57,7 +57,7 @@ TEST_CASE("tar is read, too, and what is no archive is refused") {
   write_bytes(folder.file("x.zip"), "");
   CHECK(contains(archive_refusal(folder.file("x.zip")), "x.zip: is not an archive that can be read"));
   CHECK(contains(archive_refusal(folder.file("x.nothing")), "x.nothing: expected an archive"));
-  CHECK(contains(message_of([&] { read_archive("/tmp"); }), "/tmp: expected an archive"));
+  CHECK(contains(get_message([&] { read_archive("/tmp"); }), "/tmp: expected an archive"));
 }
 
 TEST_CASE("whatever the library reads by itself is read; an archive with a password is refused") {
@@ -220,9 +220,9 @@ TEST_CASE("a folder is read by the same rules") {
   CHECK(read_folder(root + "/").files == tree.files);
   ArchiveLimits small;
   small.max_file_bytes = 3;
-  CHECK(contains(message_of([&] { read_folder(root, small); }), "a9/student/ring.cpp is larger than 3 B"));
-  CHECK(contains(message_of([&] { read_folder(root + "/nothing"); }), "expected a folder that can be read"));
-  CHECK(contains(message_of([&] { read_folder(root + "/a9/student/ring.cpp"); }), "expected a folder"));
+  CHECK(contains(get_message([&] { read_folder(root, small); }), "a9/student/ring.cpp is larger than 3 B"));
+  CHECK(contains(get_message([&] { read_folder(root + "/nothing"); }), "expected a folder that can be read"));
+  CHECK(contains(get_message([&] { read_folder(root + "/a9/student/ring.cpp"); }), "expected a folder"));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ constexpr char kTodo[] = R"json({"task": "a0.tap", "passed": false, "skipped": f
                "checks" : [ {"name" : "Tap", "passed" : false, "skipped" : false} ]
 })json";
 
-page::ResultPage page_of(const std::string& json, const std::string& problem = "", const std::string& build = "") {
+page::ResultPage make_page(const std::string& json, const std::string& problem = "", const std::string& build = "") {
   const SampleTree tree;
   const TemporaryFolder folder;
   write_bytes(folder.file("001-a0_pipes.json"), json);
@@ -32,7 +32,7 @@ page::ResultPage page_of(const std::string& json, const std::string& problem = "
 }
 
 TEST_CASE("each task stands as the check left it, under its title, with what was counted and a hint's command") {
-  const page::ResultPage page = page_of(std::string("[") + kRight + "," + kWrong + "," + kTodo + "]", "not built\n");
+  const page::ResultPage page = make_page(std::string("[") + kRight + "," + kWrong + "," + kTodo + "]", "not built\n");
   CHECK(page.headline == "1 of 3 tasks right");
   REQUIRE(page.items.size() == 3);
   CHECK(page.items[0].title == "A pipe");
@@ -59,8 +59,8 @@ TEST_CASE("each task stands as the check left it, under its title, with what was
 }
 
 TEST_CASE("a lab that was not built is shown first, with the compiler's messages and their source lines") {
-  const page::ResultPage page =
-      page_of(std::string("[") + kRight + "]", "not built\n", "a0_pipes/student/tap.cpp:3:5: error: <y>\n    3 | y;\n");
+  const page::ResultPage page = make_page(std::string("[") + kRight + "]", "not built\n",
+                                          "a0_pipes/student/tap.cpp:3:5: error: <y>\n    3 | y;\n");
   CHECK(page.headline == "1 of 1 task right, 1 lab not built");
   CHECK(page.share == 1);
   CHECK(page.notes.empty());
@@ -71,15 +71,15 @@ TEST_CASE("a lab that was not built is shown first, with the compiler's messages
   const std::string html = page::to_html(page);
   CHECK(html.find("<pre tabindex=\"0\">    3 | y;</pre>") != std::string::npos);
   CHECK(html.find("<y>") == std::string::npos);
-  const page::ResultPage other = page_of("[]", "not built\n", "cmake: what is this?\n");
+  const page::ResultPage other = make_page("[]", "not built\n", "cmake: what is this?\n");
   CHECK(other.headline == "1 lab not built");
   CHECK(other.items.at(0).findings == std::vector<std::string>{"not built"});
 }
 
 TEST_CASE("without results there is a page that says so; what is not a result is refused") {
-  CHECK(page_of("[]", "not built\n").headline == "0 of 0 tasks right");
-  CHECK_THROWS_AS(page_of(R"([{"task": "a0.pipe"}])"), UsageError);
-  CHECK_THROWS_AS(page_of(R"([1])"), UsageError);
+  CHECK(make_page("[]", "not built\n").headline == "0 of 0 tasks right");
+  CHECK_THROWS_AS(make_page(R"([{"task": "a0.pipe"}])"), UsageError);
+  CHECK_THROWS_AS(make_page(R"([1])"), UsageError);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #include "common/course/check_page.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 
 namespace lab::testing {

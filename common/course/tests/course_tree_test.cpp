@@ -2,14 +2,14 @@
 
 #include "common/course/student_files.h"
 #include "common/course/tests/sample_tree.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 
 namespace lab {
 namespace {
 
 using testing::contains;
-using testing::message_of;
+using testing::get_message;
 using testing::SampleTree;
 
 TEST_CASE("labs and tasks are found by short names, and the nearest is named") {
@@ -19,10 +19,10 @@ TEST_CASE("labs and tasks are found by short names, and the nearest is named") {
   CHECK(tree.lab_named("a0_pipes").lab == "a0_pipes");
   CHECK(tree.task_named("a0.valve").task->id == "a0.valve");
   CHECK(tree.task_named("valve").task->id == "a0.valve");
-  CHECK(message_of([&] { tree.task_named("valev"); }) == "unknown task 'valev'; did you mean 'valve'?");
-  CHECK(message_of([&] { tree.task_named("a0.pip"); }) == "unknown task 'a0.pip'; did you mean 'a0.pipe'?");
-  CHECK(message_of([&] { tree.lab_named("a0_pipe"); }) == "unknown lab 'a0_pipe'; did you mean 'a0_pipes'?");
-  CHECK(message_of([&] { tree.lab_named("xyz"); }) == "unknown lab 'xyz'; expected one of a0");
+  CHECK(get_message([&] { tree.task_named("valev"); }) == "unknown task 'valev'; did you mean 'valve'?");
+  CHECK(get_message([&] { tree.task_named("a0.pip"); }) == "unknown task 'a0.pip'; did you mean 'a0.pipe'?");
+  CHECK(get_message([&] { tree.lab_named("a0_pipe"); }) == "unknown lab 'a0_pipe'; did you mean 'a0_pipes'?");
+  CHECK(get_message([&] { tree.lab_named("xyz"); }) == "unknown lab 'xyz'; expected one of a0");
 }
 
 TEST_CASE("a name that two labs know is refused") {
@@ -33,12 +33,12 @@ TEST_CASE("a name that two labs know is refused") {
   sample.write("b0_pipes/rubric.toml", other);
   const CourseTree tree = sample.load();
   CHECK(tree.labs().size() == 2);
-  CHECK(contains(message_of([&] { tree.task_named("valve"); }), "expected one of: a0.valve b0.valve"));
+  CHECK(contains(get_message([&] { tree.task_named("valve"); }), "expected one of: a0.valve b0.valve"));
   CHECK(tree.task_named("b0.valve").lab->lab == "b0_pipes");
 }
 
 TEST_CASE("a folder without labs is refused") {
-  CHECK(contains(message_of([] { CourseTree::load("/nowhere"); }), "expected the root folder of the labs"));
+  CHECK(contains(get_message([] { CourseTree::load("/nowhere"); }), "expected the root folder of the labs"));
 }
 
 TEST_CASE("the files of a task are those of its needs as well, and an edit shows") {

@@ -8,7 +8,7 @@ namespace {
 
 using testing::SampleTree;
 
-std::vector<std::string> ids_of(const std::vector<TaskOfLab>& tasks) {
+std::vector<std::string> list_ids(const std::vector<TaskOfLab>& tasks) {
   std::vector<std::string> ids;
   for (const TaskOfLab& task : tasks) ids.push_back(task.task->id);
   return ids;
@@ -34,10 +34,10 @@ TEST_CASE("the tasks of a file are its own, then its neighbours', then the lab's
   const SampleTree sample;
   const CourseTree tree = sample.load();
   using Ids = std::vector<std::string>;
-  CHECK(ids_of(tasks_of_files(tree, {"a0_pipes/student/tap.cpp"})) == Ids{"a0.tap"});
-  CHECK(ids_of(tasks_of_files(tree, {"a0_pipes/student/pipes/more.cpp"})) == Ids{"a0.pipe", "a0.valve"});
-  CHECK(ids_of(tasks_of_files(tree, {"a0_pipes/student/deep/er/x.cpp"})).size() == 3);
-  CHECK(ids_of(tasks_of_files(tree, {"a0_pipes/student/tap.cpp", "a0_pipes/student/tap.cpp"})).size() == 1);
+  CHECK(list_ids(tasks_of_files(tree, {"a0_pipes/student/tap.cpp"})) == Ids{"a0.tap"});
+  CHECK(list_ids(tasks_of_files(tree, {"a0_pipes/student/pipes/more.cpp"})) == Ids{"a0.pipe", "a0.valve"});
+  CHECK(list_ids(tasks_of_files(tree, {"a0_pipes/student/deep/er/x.cpp"})).size() == 3);
+  CHECK(list_ids(tasks_of_files(tree, {"a0_pipes/student/tap.cpp", "a0_pipes/student/tap.cpp"})).size() == 1);
   CHECK(tasks_of_files(tree, {"b0_other/student/x.cpp"}).empty());
 }
 

@@ -1,6 +1,6 @@
 #include "common/course/hand_in/identity.h"
 
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
 
@@ -8,7 +8,7 @@ namespace lab {
 namespace {
 
 using testing::contains;
-using testing::message_of;
+using testing::get_message;
 
 TEST_CASE("an identity is kept, whatever characters it has") {
   const testing::TemporaryFolder folder;
@@ -32,9 +32,9 @@ TEST_CASE("an identity written by hand is read, and its mistakes are named") {
   const auto parsed = [](const std::string& toml) { return parse_identity(toml, "identity.toml"); };
   CHECK(parsed("id = \"s1\"\ngroup = 3\n").id == "s1");
   CHECK(parsed("name = \"" + std::string(1000, 'x') + "\"").name.size() < 200);
-  CHECK(contains(message_of([&] { parsed("name = Ada"); }), "identity.toml:1"));
-  CHECK(contains(message_of([&] { parsed("id = 1234567"); }), "id: expected a string, got 1234567"));
-  CHECK(contains(message_of([&] { parsed(""); }), "got neither"));
+  CHECK(contains(get_message([&] { parsed("name = Ada"); }), "identity.toml:1"));
+  CHECK(contains(get_message([&] { parsed("id = 1234567"); }), "id: expected a string, got 1234567"));
+  CHECK(contains(get_message([&] { parsed(""); }), "got neither"));
 }
 
 TEST_CASE("a hand-in that is one markdown is signed at its end, once") {

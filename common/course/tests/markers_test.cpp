@@ -1,6 +1,6 @@
 #include "common/course/starter/markers.h"
 
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 
 namespace lab {
@@ -20,7 +20,7 @@ int solve(int x) {
 )";
 
 std::string marker_refusal(const std::string& text) {
-  return testing::message_of<UsageError>([&] { parse_solution_markers(text); });
+  return testing::get_message<UsageError>([&] { parse_solution_markers(text); });
 }
 
 TEST_CASE("a region splits into stub and solution") {

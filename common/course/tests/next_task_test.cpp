@@ -6,7 +6,7 @@
 #include "common/course/student_files.h"
 #include "common/course/task_progress.h"
 #include "common/course/tests/sample_tree.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 
 namespace lab {
@@ -72,17 +72,17 @@ TEST_CASE("what explains a task is the heading that its rubric names, or its own
   CHECK(line_about(readme, task) == 0);
   task.read = "Valves";
   const std::size_t line = line_about(readme, task);
-  CHECK(lines_of(readme).at(line - 1) == "## Valves\n");
+  CHECK(list_lines(readme).at(line - 1) == "## Valves\n");
   task.read = "Boilers";
   CHECK(line_about(readme, task) == 0);
   task.title = "Q2: boilers";
-  CHECK(line_about(readme + "\n- **Q2.** Heat.\n", task) == lines_of(readme).size() + 2);
+  CHECK(line_about(readme + "\n- **Q2.** Heat.\n", task) == list_lines(readme).size() + 2);
 }
 
 TEST_CASE("every task of the labs names a section that is there") {
   const CourseTree tree = CourseTree::load(std::getenv("LAB_SOURCE_DIR"));
   for (const Rubric& lab : tree.labs()) {
-    const std::string readme = read_file(tree.folder_of(lab) + "/README.md");
+    const std::string readme = read_file(tree.get_folder(lab) + "/README.md");
     CHECK_NOTHROW(require_sections(lab, readme));
     for (const RubricTask& task : lab.tasks) {
       CAPTURE(task.id);
@@ -94,7 +94,7 @@ TEST_CASE("every task of the labs names a section that is there") {
 TEST_CASE("a misspelt section is said, also where a question would be found without it") {
   const SampleTree sample;
   Rubric lab = sample.load().labs().front();
-  const auto refusal = [&] { return testing::message_of([&] { require_sections(lab, testing::kSampleReadme); }); };
+  const auto refusal = [&] { return testing::get_message([&] { require_sections(lab, testing::kSampleReadme); }); };
   CHECK_NOTHROW(require_sections(lab, testing::kSampleReadme));
   lab.tasks[1].read = "Vallves";
   lab.tasks[1].title = "Q2: a valve";
@@ -110,7 +110,7 @@ TEST_CASE("a TODO is found in another file of the lab, and its absence is no err
   CHECK(to_text(place_to_edit(tree, tree.task_named("tap"))) == "a0_pipes/student/pipes/valve.cpp:9");
   sample.write("a0_pipes/student/pipes/pipe.cpp", "done\n");
   CHECK(to_text(place_to_edit(tree, tree.task_named("pipe"))) == "a0_pipes/student/pipes/pipe.cpp");
-  CHECK(contracts_of(tree, tree.task_named("pipe")).empty());
+  CHECK(list_contracts(tree, tree.task_named("pipe")).empty());
 }
 
 }  // namespace

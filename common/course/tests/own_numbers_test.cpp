@@ -26,11 +26,11 @@ Rubric two_questions() {
 
 TEST_CASE("a student's numbers are the same everywhere and each time") {
   const Rubric rubric = two_questions();
-  const QuestionNumbers numbers = numbers_of(rubric, rubric.manuals[0], "s1234567");
+  const QuestionNumbers numbers = read_numbers(rubric, rubric.manuals[0], "s1234567");
   // Whoever changes how they are drawn changes what a class is working on.
   CHECK(numbers == QuestionNumbers{{"factor", 6}, {"src", 3}});
-  CHECK(numbers_of(rubric, rubric.manuals[0], " S1234567\n") == numbers);
-  CHECK(numbers_of(rubric, rubric.manuals[1], "s1234567").empty());
+  CHECK(read_numbers(rubric, rubric.manuals[0], " S1234567\n") == numbers);
+  CHECK(read_numbers(rubric, rubric.manuals[1], "s1234567").empty());
 }
 
 TEST_CASE("others have others, over the whole range") {
@@ -40,7 +40,7 @@ TEST_CASE("others have others, over the whole range") {
   constexpr int kStudents = 400;
   for (int i = 0; i < kStudents; ++i) {
     const auto of = [&](int student, std::size_t question) {
-      return numbers_of(rubric, rubric.manuals[question], "s" + std::to_string(1'000'000 + student));
+      return read_numbers(rubric, rubric.manuals[question], "s" + std::to_string(1'000'000 + student));
     };
     const QuestionNumbers numbers = of(i, 0);
     sources.insert(numbers.at("src"));
@@ -61,20 +61,20 @@ TEST_CASE("others have others, over the whole range") {
 TEST_CASE("without own numbers, or an id, they are the handout's") {
   Rubric rubric = two_questions();
   const QuestionNumbers handout = {{"src", 1}, {"factor", 10}};
-  CHECK(numbers_of(rubric, rubric.manuals[0], " ") == handout);
+  CHECK(read_numbers(rubric, rubric.manuals[0], " ") == handout);
   rubric.own_numbers.clear();
-  CHECK(numbers_of(rubric, rubric.manuals[0], "s1") == handout);
+  CHECK(read_numbers(rubric, rubric.manuals[0], "s1") == handout);
   CHECK(question_with(rubric.manuals[0], handout) == "`src = 1` and 10 * 10 of {other}");
-  CHECK(questions_of(rubric, "s1").find("Q1: `src = 1` and 10 * 10 of {other}\nQ1: ") == 0);
-  CHECK(questions_of(rubric, "s1").find("which everybody has") != std::string::npos);
+  CHECK(list_questions(rubric, "s1").find("Q1: `src = 1` and 10 * 10 of {other}\nQ1: ") == 0);
+  CHECK(list_questions(rubric, "s1").find("which everybody has") != std::string::npos);
 }
 
 TEST_CASE("a student's questions, for reading") {
   Rubric rubric = two_questions();
-  CHECK(questions_of(rubric, "s1\x1B[2J").find("\x1B") == std::string::npos);
-  CHECK(questions_of(rubric, "s1").find("These are the numbers of s1, in place of") != std::string::npos);
+  CHECK(list_questions(rubric, "s1\x1B[2J").find("\x1B") == std::string::npos);
+  CHECK(list_questions(rubric, "s1").find("These are the numbers of s1, in place of") != std::string::npos);
   rubric.manuals = {RubricManual()};
-  CHECK_THROWS_WITH_AS(questions_of(rubric, "s1"),
+  CHECK_THROWS_WITH_AS(list_questions(rubric, "s1"),
                        "b1_total: expected a lab with numbers in its written questions, got one without", UsageError);
 }
 

@@ -5,14 +5,14 @@
 #include "common/course/starter/markers.h"
 #include "common/course/student_files.h"
 #include "common/course/tests/sample_tree.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 
 namespace lab {
 namespace {
 
 using testing::contains;
-using testing::message_of;
+using testing::get_message;
 using testing::read_bytes;
 using testing::SampleTree;
 
@@ -84,7 +84,7 @@ TEST_CASE("in the labs' own files, a solved task's TODO comes back exactly, or n
   std::vector<std::string> undecided;
   for (const Rubric& lab : tree.labs()) {
     for (const std::string& file : student_files(tree, lab)) {
-      const auto parts = parse_solution_markers(read_bytes(tree.folder_of(lab) + "/" + file));
+      const auto parts = parse_solution_markers(read_bytes(tree.get_folder(lab) + "/" + file));
       const std::string pristine = join_starter(parts);
       for (const std::string& task : todos_in(pristine)) {
         std::string all_solved, wanted;
@@ -128,7 +128,7 @@ TEST_CASE("a whole file goes back only if no other task is in it, or with --all"
   const CourseTree tree = sample.load();
   const std::string changed = "// mine\n" + solved();
   sample.write(kValveFile, changed);
-  CHECK(contains(message_of([&] { reset_task(tree, tree.task_named("valve"), false); }),
+  CHECK(contains(get_message([&] { reset_task(tree, tree.task_named("valve"), false); }),
                  "only the whole file can be put back, and it holds a0.tap as well; with --all that is done"));
   CHECK(sample.read(kValveFile) == changed);
   CHECK(contains(reset_task(tree, tree.task_named("valve"), true).at(0), "the whole file is back"));
@@ -161,7 +161,7 @@ TEST_CASE("a task without a TODO of its own is refused, and those of its file ar
   sample.write("a0_pipes/student/pipes/valve.cpp", "// provided\n");
   sample.hand_out();
   const CourseTree tree = sample.load();
-  CHECK(message_of([&] { reset_task(tree, tree.task_named("tap"), false); }) ==
+  CHECK(get_message([&] { reset_task(tree, tree.task_named("tap"), false); }) ==
         "a0.tap has no TODO of its own to put back in a0_pipes/student/tap.cpp; the file has those of a0.pipe");
 }
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "common/course/rubric/rubric_check.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
 
@@ -12,7 +12,7 @@ namespace lab {
 namespace {
 
 using testing::contains;
-using testing::message_of;
+using testing::get_message;
 using testing::TemporaryFolder;
 using testing::write_bytes;
 
@@ -73,7 +73,7 @@ Rubric load(const std::string& text) {
 
 /// The problem with it, without the folder: "rubric.toml:11: ..."
 std::string rubric_refusal(const std::string& text) {
-  const std::string message = message_of([&] { load(text); });
+  const std::string message = get_message([&] { load(text); });
   const std::size_t file = message.find("rubric.toml");
   return file == std::string::npos ? message : message.substr(file);
 }
@@ -85,7 +85,7 @@ Rubric overridden(const Rubric& rubric, const std::string& text) {
 }
 
 std::string override_refusal(const std::string& text) {
-  const std::string message = message_of([&] { overridden(load(kRubric), text); });
+  const std::string message = get_message([&] { overridden(load(kRubric), text); });
   const std::size_t file = message.find("ours.toml");
   return file == std::string::npos ? message : message.substr(file);
 }
@@ -100,8 +100,8 @@ TEST_CASE("a rubric is read") {
   CHECK_FALSE(rubric.find_task("a0.pipe")->all_or_nothing);
   CHECK(rubric.find_task("a0.tap")->stand_in == std::vector<std::string>{"student/pipes"});
   CHECK(rubric.find_task("a0.nothing") == nullptr);
-  CHECK(rubric.dependents_of("a0.pipe") == std::vector<std::string>{"a0.valve", "a0.tap"});
-  CHECK(rubric.dependents_of("a0.tap").empty());
+  CHECK(rubric.find_dependents("a0.pipe") == std::vector<std::string>{"a0.valve", "a0.tap"});
+  CHECK(rubric.find_dependents("a0.tap").empty());
   CHECK(rubric.manuals.at(0).look_for == "forty-two");
   CHECK(load(with("look_for = \"forty-two\"\n", "")).manuals.at(0).look_for.empty());
 }
@@ -193,15 +193,16 @@ TEST_CASE("ladders and bonuses count, too") {
   REQUIRE(rubric.ladders.size() == 1);
   CHECK(rubric.ladders[0].rungs.at(1).any_of.size() == 2);
   CHECK(rubric.bonuses.at(0).marks == 2);
-  const auto refusal_of = [&](const std::string& before, const std::string& after) {
+  const auto find_refusal = [&](const std::string& before, const std::string& after) {
     std::string other = text;
     return rubric_refusal(other.replace(other.find(before), before.size(), after));
   };
+  CHECK(contains(find_refusal("total = 5\n[", "total = 6\n["),
+                 "a0.ladder: total: expected the marks of the highest rung"));
   CHECK(
-      contains(refusal_of("total = 5\n[", "total = 6\n["), "a0.ladder: total: expected the marks of the highest rung"));
-  CHECK(contains(refusal_of("marks = 1\ntitle = \"low\"", "marks = 7\ntitle = \"low\""), "rung 'high': expected more"));
-  CHECK(contains(refusal_of("any_of = [\"a0.valve\"", "any_of = [\"a0.vale\""), "did you mean 'a0.valve'?"));
-  CHECK(contains(refusal_of("needs = [\"a0.tap\"]", "needs = []"), "a0.more: expected needs or any_of"));
+      contains(find_refusal("marks = 1\ntitle = \"low\"", "marks = 7\ntitle = \"low\""), "rung 'high': expected more"));
+  CHECK(contains(find_refusal("any_of = [\"a0.valve\"", "any_of = [\"a0.vale\""), "did you mean 'a0.valve'?"));
+  CHECK(contains(find_refusal("needs = [\"a0.tap\"]", "needs = []"), "a0.more: expected needs or any_of"));
 }
 
 TEST_CASE("an instructor's file changes marks, and totals follow") {
@@ -292,8 +293,8 @@ TEST_CASE("an instructor's file that names what is not there is refused") {
 TEST_CASE("paths inside a folder") {
   for (const char* path : {"student/a.cpp", "a", ".hidden", "a/..b/c"}) CHECK_MESSAGE(is_inner_path(path), path);
   for (const char* path : {"", "/a", "..", "a/../b", "a//b", "a/", "./a"}) CHECK_MESSAGE(!is_inner_path(path), path);
-  CHECK(is_below_one_of("student/a/b.cpp", {"student/a"}));
-  CHECK_FALSE(is_below_one_of("student/ab.cpp", {"student/a"}));
+  CHECK(is_below_any("student/a/b.cpp", {"student/a"}));
+  CHECK_FALSE(is_below_any("student/ab.cpp", {"student/a"}));
 }
 
 /// The folders of the suite's labs.
@@ -322,7 +323,7 @@ TEST_CASE("every lab's rubric fits its folder") {
     }
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder / "student")) {
       const std::string path = std::filesystem::relative(entry.path(), folder).string();
-      if (entry.is_regular_file()) CHECK_MESSAGE(is_below_one_of(path, rubric.hand_in.sources), path);
+      if (entry.is_regular_file()) CHECK_MESSAGE(is_below_any(path, rubric.hand_in.sources), path);
     }
   }
 }

@@ -1,13 +1,13 @@
 #include "common/course/starter/snippets.h"
 
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 
 namespace lab {
 namespace {
 
 using testing::contains;
-using testing::message_of;
+using testing::get_message;
 
 using Files = std::map<std::string, std::string>;
 
@@ -26,7 +26,7 @@ a drawing
 )";
 
 std::string snippet_refusal(const std::string& markdown) {
-  return message_of([&] { snippets_of(markdown, "a5_answers.md"); });
+  return get_message([&] { find_snippets(markdown, "a5_answers.md"); });
 }
 
 TEST_CASE("blocks that name a file are filled, all else stays as it is") {
@@ -52,7 +52,7 @@ TEST_CASE("a file without a block gets one at the end, under a heading") {
         std::string(kAnswers) + "\n## Code\n\n```cpp student/a.cpp\na\n```\n\n```cpp student/b.cpp\nb\n```\n");
   // Again with other files: they are filled in, and nothing is added.
   const std::string again = with_snippets(filled, {{"student/a.cpp", "aa\n"}, {"student/b.cpp", "bb\n"}});
-  CHECK(snippets_of(again, "x") ==
+  CHECK(find_snippets(again, "x") ==
         Files{{"student/a.cpp", "aa\n"}, {"student/b.cpp", "bb\n"}, {"student/baseline.cpp", "old\n"}});
   CHECK(again.size() == filled.size() + 2);
   CHECK(with_snippets("", {{"student/a.cpp", "a\n"}}) == "## Code\n\n```cpp student/a.cpp\na\n```\n");
@@ -62,15 +62,15 @@ TEST_CASE("a file without a block gets one at the end, under a heading") {
 TEST_CASE("what is filled in comes out again, whatever it holds") {
   const Files files = {
       {"student/a.cpp", "// ```cpp student/b.cpp\n```\n````\n"}, {"student/b.cpp", ""}, {"student/c.cpp", "\r\n\r\n"}};
-  CHECK(snippets_of(with_snippets("# A\n", files), "x") == files);
-  CHECK(snippets_of(with_snippets("```cpp student/a.cpp\r\n```\r\n", files), "x") == files);
+  CHECK(find_snippets(with_snippets("# A\n", files), "x") == files);
+  CHECK(find_snippets(with_snippets("```cpp student/a.cpp\r\n```\r\n", files), "x") == files);
 }
 
 TEST_CASE("only cpp blocks with a name are files") {
-  CHECK(snippets_of("```cpp\ncode\n```\n```sh student/a.cpp\n```\n    ```cpp student/a.cpp\n", "x").empty());
+  CHECK(find_snippets("```cpp\ncode\n```\n```sh student/a.cpp\n```\n    ```cpp student/a.cpp\n", "x").empty());
   // A block inside another is text.
-  CHECK(snippets_of("````\n```cpp student/a.cpp\n```\n````\n", "x").empty());
-  CHECK(snippets_of("````cpp student/a.cpp\n```\n````", "x") == Files{{"student/a.cpp", "```\n"}});
+  CHECK(find_snippets("````\n```cpp student/a.cpp\n```\n````\n", "x").empty());
+  CHECK(find_snippets("````cpp student/a.cpp\n```\n````", "x") == Files{{"student/a.cpp", "```\n"}});
 }
 
 TEST_CASE("what cannot be a submission is refused") {

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "common/course/tests/folder_files.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
 
@@ -11,7 +11,7 @@ namespace lab {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::message_of;
+using testing::get_message;
 using testing::read_bytes;
 using testing::TemporaryFolder;
 using testing::write_bytes;
@@ -27,7 +27,7 @@ StarterTree version(const std::string& task, const std::string& header) {
           {"lab", {"#!/bin/sh\n", true}}};
 }
 
-std::string words_of(const StarterUpdate& update) {
+std::string describe_update(const StarterUpdate& update) {
   std::string messages;
   for (const std::string& message : update.messages) messages += message + "\n";
   return messages;
@@ -72,7 +72,7 @@ TEST_CASE("files that were not edited are replaced") {
   CHECK(starter.text(".lab-pristine/a9_x/student/ring.cpp") == "stub 2");
   CHECK(starter.text(kHeader) == "header 2");
   CHECK(update.num_written == 3);
-  CHECK(words_of(update) == "");
+  CHECK(describe_update(update) == "");
 }
 
 TEST_CASE("a student's work stays where the task is as it was") {
@@ -81,7 +81,7 @@ TEST_CASE("a student's work stays where the task is as it was") {
   const StarterUpdate update = update_starter(version("stub 1", "header 2"), starter.folder);
   CHECK(starter.text(kTask) == "my work");
   CHECK(starter.text(kHeader) == "header 2");
-  CHECK(words_of(update) == "");
+  CHECK(describe_update(update) == "");
   CHECK_FALSE(fs::exists(starter.folder + "/" + kTask + ".new"));
 }
 
@@ -91,11 +91,11 @@ TEST_CASE("where the task has changed, too, the new version is put next to the s
   const StarterUpdate update = update_starter(version("stub 2", "header 1"), starter.folder);
   CHECK(starter.text(kTask) == "my work");
   CHECK(starter.text(std::string(kTask) + ".new") == "stub 2");
-  CHECK(words_of(update) ==
+  CHECK(describe_update(update) ==
         "a9_x/student/ring.cpp: yours stays; the new version has changed it, see a9_x/student/ring.cpp.new\n");
 
   fs::remove(starter.folder + "/" + kTask + ".new");  // the student has seen it
-  CHECK(words_of(update_starter(version("stub 2", "header 1"), starter.folder)) == "");
+  CHECK(describe_update(update_starter(version("stub 2", "header 1"), starter.folder)) == "");
   CHECK_FALSE(fs::exists(starter.folder + "/" + kTask + ".new"));
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("a provided file that a student edited goes to the backup, and no back
   const StarterUpdate update = update_starter(version("stub 1", "header 2"), starter.folder);
   CHECK(starter.text(kHeader) == "header 2");
   CHECK(starter.text(".lab-backup/common/x.h") == "my header");
-  CHECK(words_of(update) == "common/x.h: you had edited it; your version is in .lab-backup/common/x.h\n");
+  CHECK(describe_update(update) == "common/x.h: you had edited it; your version is in .lab-backup/common/x.h\n");
 
   starter.edit(kHeader, "my other header");
   update_starter(version("stub 1", "header 3"), starter.folder);
@@ -130,7 +130,8 @@ TEST_CASE("a file that the new version has no longer is removed, with its empty 
   CHECK(edited.text(kTask) == "my work");
   CHECK(edited.text("common/mine.h") == "my own");
   CHECK(update.num_removed == 1);
-  CHECK(words_of(update) == "a9_x/student/ring.cpp: stays, as you had edited it; the new version has no such file\n");
+  CHECK(describe_update(update) ==
+        "a9_x/student/ring.cpp: stays, as you had edited it; the new version has no such file\n");
 }
 
 TEST_CASE("what a student made next to the starter stays") {
@@ -154,7 +155,7 @@ TEST_CASE("a file that a student deleted comes back") {
 TEST_CASE("a folder with other things in it is refused, and stays as it is") {
   const TemporaryFolder folder;
   write_bytes(folder.file("thesis.txt"), "years of work");
-  const std::string message = message_of([&] { update_starter(version("stub 1", "header 1"), folder.file("")); });
+  const std::string message = get_message([&] { update_starter(version("stub 1", "header 1"), folder.file("")); });
   CHECK(testing::contains(message, "expected a new or empty folder, or a starter to update"));
   CHECK(folder.num_files() == 1);
 }
@@ -164,7 +165,8 @@ TEST_CASE("a folder in the place of a file is refused before anything is written
   fs::remove(starter.folder + "/" + kHeader);
   fs::create_directory(starter.folder + "/" + kHeader);
   const auto before = testing::times_below(starter.folder);
-  CHECK(testing::contains(message_of([&] { update_starter(version("stub 2", "header 2"), starter.folder); }), kHeader));
+  CHECK(
+      testing::contains(get_message([&] { update_starter(version("stub 2", "header 2"), starter.folder); }), kHeader));
   CHECK(testing::times_below(starter.folder) == before);
 }
 
@@ -172,7 +174,7 @@ TEST_CASE("a list that names files elsewhere is refused") {
   const Started starter;
   for (const std::string path : {"../../etc/passwd", "/etc/passwd", ""}) {
     starter.edit(starter_list_path(), "12-0123456789abcdef " + path + "\n");
-    const std::string message = message_of([&] { update_starter(version("2", "2"), starter.folder); });
+    const std::string message = get_message([&] { update_starter(version("2", "2"), starter.folder); });
     CHECK(testing::contains(message, "line 1: expected a checksum and a path inside the starter"));
   }
 }
@@ -186,13 +188,13 @@ TEST_CASE("a new version that was unpacked is read whole, and only if it is unto
     CHECK(read.at(path).executable == file.executable);
   }
   starter.edit(kHeader, "my header");
-  CHECK(testing::contains(message_of([&] { read_starter(starter.folder); }), "is not the file that was handed out"));
-  CHECK(testing::contains(message_of([&] { read_starter(starter.parent.file("")); }), "expected a starter"));
+  CHECK(testing::contains(get_message([&] { read_starter(starter.folder); }), "is not the file that was handed out"));
+  CHECK(testing::contains(get_message([&] { read_starter(starter.parent.file("")); }), "expected a starter"));
 }
 
 TEST_CASE("fingerprints are FNV-1a's") {
-  CHECK(fingerprint_of("") == "0-cbf29ce484222325");
-  CHECK(fingerprint_of("foobar") == "6-85944171f73967e8");
+  CHECK(compute_fingerprint("") == "0-cbf29ce484222325");
+  CHECK(compute_fingerprint("foobar") == "6-85944171f73967e8");
 }
 
 }  // namespace

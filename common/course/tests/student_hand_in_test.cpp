@@ -5,7 +5,7 @@
 #include "common/course/starter/answer_template.h"
 #include "common/course/starter/snippets.h"
 #include "common/course/tests/sample_tree.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 
 namespace lab {
@@ -251,7 +251,7 @@ TEST_CASE("one markdown: the sources stand in the answer") {
   const HandIn hand_in = collect_hand_in(tree, lab);
   CHECK(joined(hand_in.problems).empty());
   CHECK(hand_in.files.size() == 2);
-  const auto snippets = snippets_of(hand_in.files.at("answers.md"), "answers.md");
+  const auto snippets = find_snippets(hand_in.files.at("answers.md"), "answers.md");
   CHECK(snippets.size() == 3);
   CHECK(snippets.at("student/tap.cpp") == sample.read("a0_pipes/student/tap.cpp"));
   CHECK(write_hand_in(tree, lab, hand_in) ==
@@ -270,11 +270,11 @@ TEST_CASE("one markdown that is missing: the code is handed in all the same, in 
   CHECK(contains(joined(hand_in.problems), "a0_pipes/answers.md is missing, which costs up to 3 marks"));
   REQUIRE(hand_in.files.count("answers.md") == 1);
   const std::string& answer = hand_in.files.at("answers.md");
-  CHECK(snippets_of(answer, "answers.md").size() == 3);
+  CHECK(find_snippets(answer, "answers.md").size() == 3);
   CHECK(is_untouched(answer, sample.read("a0_pipes/answers.template.md")));
   CHECK(hand_in.files.size() == 1);
   std::filesystem::remove(sample.path("a0_pipes/answers.template.md"));
-  CHECK(snippets_of(collect_hand_in(tree, lab).files.at("answers.md"), "answers.md").size() == 3);
+  CHECK(find_snippets(collect_hand_in(tree, lab).files.at("answers.md"), "answers.md").size() == 3);
 }
 
 TEST_CASE("names of pictures") {

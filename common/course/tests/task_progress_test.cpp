@@ -2,14 +2,14 @@
 
 #include "common/course/student_files.h"
 #include "common/course/tests/sample_tree.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 
 namespace lab {
 namespace {
 
 using testing::contains;
-using testing::message_of;
+using testing::get_message;
 using testing::SampleTree;
 
 using State = TaskProgress::State;
@@ -42,7 +42,7 @@ TEST_CASE("a file edited by hand is read; a line that is none of it is refused w
                                  "a0.pipe solved - - 0 more", "a0.tap solved - - 0"}) {
     CAPTURE(line);
     sample.write(".lab-progress", "# words\na0.tap - - - 0\n" + line + "\n");
-    CHECK(contains(message_of([&] { ProgressFile::load(sample.root()); }), ".lab-progress:3: expected a task"));
+    CHECK(contains(get_message([&] { ProgressFile::load(sample.root()); }), ".lab-progress:3: expected a task"));
   }
 }
 
@@ -77,7 +77,7 @@ TEST_CASE("what is no result of a check is refused") {
   for (const std::string text : {"", "[{]", "{\"task\": 1}", "[{\"task\": \"a0.pipe\"}]", "[1]"}) {
     CAPTURE(text);
     sample.write("results.json", text);
-    CHECK(contains(message_of([&] { read_check_results(sample.path("results.json")); }),
+    CHECK(contains(get_message([&] { read_check_results(sample.path("results.json")); }),
                    "expected the JSON of a lab's check in "));
   }
 }

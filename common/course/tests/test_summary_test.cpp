@@ -26,7 +26,7 @@ TestSummary summary_with(const std::string& pipe, const std::string& valve, cons
   if (!problem.empty()) sample.write("results/0002-a0_pipes.problem", problem + "\n");
   // What was remembered of earlier checks does not count.
   sample.write(".lab-progress", "a0.pipe solved - - 0\na0.valve wrong - - 0\n");
-  return summary_of(sample.load(), CombinedResults(sample.path("results")));
+  return summarize(sample.load(), CombinedResults(sample.path("results")));
 }
 
 TEST_CASE("all tasks solved") {

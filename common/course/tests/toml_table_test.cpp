@@ -1,13 +1,13 @@
 #include "common/course/rubric/toml_table.h"
 
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
 
 namespace lab {
 namespace {
 
-using testing::message_of;
+using testing::get_message;
 using testing::TemporaryFolder;
 using testing::write_bytes;
 
@@ -67,37 +67,38 @@ TEST_CASE("tables know where they stand, and outlive the file they were read fro
 
 TEST_CASE("what is wrong is said with its line") {
   const TomlTable file = table();
-  CHECK(message_of([&] { file.string("total"); }) == "a0/rubric.toml:2: total: expected a string, got 100");
-  CHECK(message_of([&] { file.tables("task")[1].number("marks"); }) ==
+  CHECK(get_message([&] { file.string("total"); }) == "a0/rubric.toml:2: total: expected a string, got 100");
+  CHECK(get_message([&] { file.tables("task")[1].number("marks"); }) ==
         "a0/rubric.toml:16: marks: expected a number, got the string \"seven\"");
-  CHECK(message_of([&] { file.tables("task")[0].number("marks"); }) ==
+  CHECK(get_message([&] { file.tables("task")[0].number("marks"); }) ==
         "a0/rubric.toml:11: marks: expected a number, got nothing");
-  CHECK(message_of([&] { file.boolean("title", true); }) ==
+  CHECK(get_message([&] { file.boolean("title", true); }) ==
         "a0/rubric.toml:1: title: expected true or false, got the string \"Pipes\"");
-  CHECK(message_of([&] { file.strings("ranks"); }) == "a0/rubric.toml:5: ranks: expected a list of strings, got 4");
-  CHECK(message_of([&] { file.integers("share"); }) == "a0/rubric.toml:3: share: expected a list of integers, got 2.5");
-  CHECK(message_of([&] { file.table("task"); }) == "a0/rubric.toml:11: task: expected a table, got a list of tables");
-  CHECK(message_of([&] { file.tables("hand_in"); }) ==
+  CHECK(get_message([&] { file.strings("ranks"); }) == "a0/rubric.toml:5: ranks: expected a list of strings, got 4");
+  CHECK(get_message([&] { file.integers("share"); }) ==
+        "a0/rubric.toml:3: share: expected a list of integers, got 2.5");
+  CHECK(get_message([&] { file.table("task"); }) == "a0/rubric.toml:11: task: expected a table, got a list of tables");
+  CHECK(get_message([&] { file.tables("hand_in"); }) ==
         "a0/rubric.toml:8: hand_in: expected a list of tables, got a table");
-  CHECK(message_of([&] { TomlTable::parse("marks = inf", "x").number("marks"); }) ==
+  CHECK(get_message([&] { TomlTable::parse("marks = inf", "x").number("marks"); }) ==
         "x:1: marks: expected a number, got inf");
 }
 
 TEST_CASE("an unknown key is refused, and the nearest named") {
   const std::vector<std::string> known = {"bonus", "hand_in", "needs", "ranks", "share", "task", "total"};
-  CHECK(message_of([&] { table().require_known(known); }).find("a0/rubric.toml:1: unknown key 'title'") == 0);
-  CHECK(message_of([&] { TomlTable::parse("\nbonsu = 1", "x").require_known(known); }) ==
+  CHECK(get_message([&] { table().require_known(known); }).find("a0/rubric.toml:1: unknown key 'title'") == 0);
+  CHECK(get_message([&] { TomlTable::parse("\nbonsu = 1", "x").require_known(known); }) ==
         "x:2: unknown key 'bonsu'; did you mean 'bonus'?");
 }
 
 TEST_CASE("a file that is no TOML is refused with line and column") {
-  CHECK(message_of([] { TomlTable::parse("a = 1\nb = = 2\n", "x.toml"); }).find("x.toml:2: invalid TOML, column 5") ==
+  CHECK(get_message([] { TomlTable::parse("a = 1\nb = = 2\n", "x.toml"); }).find("x.toml:2: invalid TOML, column 5") ==
         0);
-  CHECK(message_of([] { TomlTable::parse("a = 1\na = 2\n", "x.toml"); }).find("x.toml:2: invalid TOML") == 0);
-  CHECK(message_of([] { TomlTable::parse("a = \"\xff\"\n", "x.toml"); }).find("x.toml:1: invalid TOML") == 0);
-  CHECK(message_of([] { TomlTable::parse("a = " + std::string(100000, '['), "x.toml"); }).find("invalid TOML") !=
+  CHECK(get_message([] { TomlTable::parse("a = 1\na = 2\n", "x.toml"); }).find("x.toml:2: invalid TOML") == 0);
+  CHECK(get_message([] { TomlTable::parse("a = \"\xff\"\n", "x.toml"); }).find("x.toml:1: invalid TOML") == 0);
+  CHECK(get_message([] { TomlTable::parse("a = " + std::string(100000, '['), "x.toml"); }).find("invalid TOML") !=
         std::string::npos);
-  CHECK(message_of([] { TomlTable::load("/nowhere/rubric.toml"); }).find("/nowhere/rubric.toml: cannot be read") == 0);
+  CHECK(get_message([] { TomlTable::load("/nowhere/rubric.toml"); }).find("/nowhere/rubric.toml: cannot be read") == 0);
   const TemporaryFolder folder;
   write_bytes(folder.file("x.toml"), "a = 3");
   CHECK(TomlTable::load(folder.file("x.toml")).number("a") == 3);

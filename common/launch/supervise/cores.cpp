@@ -13,14 +13,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string text_of(const fs::path& file) {
+std::string get_text(const fs::path& file) {
   std::ifstream stream(file);
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
 /// From cpu.max: "150000 100000", or "max 100000" for no quota.
 std::optional<double> quota_v2(const fs::path& group) {
-  std::istringstream text(text_of(group / "cpu.max"));
+  std::istringstream text(get_text(group / "cpu.max"));
   double quota = 0, period = 0;
   if (text >> quota >> period && quota > 0 && period > 0) return quota / period;
   return std::nullopt;
@@ -28,7 +28,8 @@ std::optional<double> quota_v2(const fs::path& group) {
 
 /// From two files; a quota of -1 means none.
 std::optional<double> quota_v1(const fs::path& group) {
-  std::istringstream quota_text(text_of(group / "cpu.cfs_quota_us")), period_text(text_of(group / "cpu.cfs_period_us"));
+  std::istringstream quota_text(get_text(group / "cpu.cfs_quota_us")),
+      period_text(get_text(group / "cpu.cfs_period_us"));
   double quota = 0, period = 0;
   if (quota_text >> quota && period_text >> period && quota > 0 && period > 0) return quota / period;
   return std::nullopt;
@@ -60,7 +61,7 @@ int usable_cores() {
   cpu_set_t mask;
   CPU_ZERO(&mask);
   const int cores = ::sched_getaffinity(0, sizeof(mask), &mask) == 0 ? CPU_COUNT(&mask) : 1;
-  const double quota = cgroup_cpu_quota(text_of("/proc/self/cgroup")).value_or(cores);
+  const double quota = cgroup_cpu_quota(get_text("/proc/self/cgroup")).value_or(cores);
   return std::max(1, std::min(cores, static_cast<int>(std::floor(quota))));
 }
 

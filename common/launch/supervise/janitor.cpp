@@ -43,7 +43,7 @@ bool belongs_to(const std::string& folder, pid_t process) {
 }
 
 /// Kills every process that belongs to the folder. Whether there was one.
-bool kill_those_of(const std::string& folder) {
+bool kill_those_below(const std::string& folder) {
   const std::unique_ptr<DIR, int (*)(DIR*)> proc(::opendir("/proc"), ::closedir);
   if (!proc) return false;
   bool found = false;
@@ -76,7 +76,7 @@ void wait_for_end(int process, int pipe) {
   for (int turn = 0, num_quiet = 0; turn < 50; ++turn) {
     fs::remove_all(folder, ignored);
     const bool is_gone = !fs::exists(folder, ignored);
-    num_quiet = !kill_those_of(folder) && is_gone ? num_quiet + 1 : 0;
+    num_quiet = !kill_those_below(folder) && is_gone ? num_quiet + 1 : 0;
     if (num_quiet == 2) break;
     ::usleep(num_quiet == 1 ? 5'000 : 20'000);
   }

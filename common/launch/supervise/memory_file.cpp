@@ -19,7 +19,7 @@ std::string MemoryFile::path() const {
   return fmt::format("/proc/self/fd/{}", fd_.get());
 }
 
-std::string bytes_of(int fd) {
+std::string view_bytes(int fd) {
   std::string bytes;
   const off_t size = ::lseek(fd, 0, SEEK_END);
   bytes.resize(size > 0 ? static_cast<std::size_t>(size) : 0);

@@ -23,6 +23,6 @@ class MemoryFile {
 };
 
 /// All bytes of such a file, whatever its position.
-std::string bytes_of(int fd);
+std::string view_bytes(int fd);
 
 }  // namespace lab::launch

@@ -23,7 +23,7 @@ bool has_children() {
   return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-pid_t parent_of(const std::string& pid) {
+pid_t find_parent(const std::string& pid) {
   std::ifstream file("/proc/" + pid + "/stat");
   std::string line;
   std::getline(file, line);
@@ -43,7 +43,7 @@ std::set<pid_t> children() {
   if (!proc) return found;
   while (const dirent* entry = ::readdir(proc.get())) {
     const auto pid = option::integer<pid_t>(entry->d_name);
-    if (pid && parent_of(entry->d_name) == ::getpid()) found.insert(*pid);
+    if (pid && find_parent(entry->d_name) == ::getpid()) found.insert(*pid);
   }
   return found;
 }

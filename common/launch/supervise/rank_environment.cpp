@@ -232,7 +232,7 @@ class Finder {
   }
 
   int port_of_this_job() const {
-    const std::uint64_t hash = checksum_of(job());
+    const std::uint64_t hash = compute_checksum(job());
     return kFirstPort + static_cast<int>((hash ^ (hash >> 32)) % kNumPorts);
   }
 

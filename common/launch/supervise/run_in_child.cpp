@@ -28,7 +28,7 @@ int run_and_report(const std::function<void()>& body, int report) {
     exit_code = 0;
     message.clear();
   } catch (const std::exception& failure) {
-    exit_code = exit_code_of(failure);
+    exit_code = choose_exit_code(failure);
     message = student_message(&failure);
   } catch (...) {
   }
@@ -69,7 +69,7 @@ void run_in_child(const std::string& what, const std::function<void()>& body) {
   LauncherSignals signals;  // before the child exists, or its end could go unnoticed
   const pid_t child = fork_process([&] { return run_and_report(body, report.fd()); });
   const int status = wait_unless_told_to_end(child, what, signals);
-  const std::string text = bytes_of(report.fd());
+  const std::string text = view_bytes(report.fd());
   if (!text.empty() && text[0] != 0) raise(static_cast<ExitCode>(text[0]), text.substr(1));
   if (WIFSIGNALED(status)) throw CommError(fmt::format("{} was {}", what, describe_status(status)));
   if (text.empty()) {

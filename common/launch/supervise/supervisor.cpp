@@ -286,6 +286,7 @@ Supervisor::Supervisor(const SupervisorOptions& options) : state_(std::make_uniq
 
 Supervisor::~Supervisor() {
   state_->kill_now();
+  // Every child that was killed is waited for, so that none is left as a zombie.
   for (const State::Rank& rank : state_->ranks) {
     if (rank.alive) ::waitpid(rank.child.pid, nullptr, 0);
   }

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/api/communicator.h"
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 #include "common/launch/run_ranks.h"
 #include "common/testing/test.h"
 
@@ -21,7 +21,7 @@ std::vector<TraceEvent> traced(
   spec.traced = true;
   const launch::WorldOutcome outcome = launch::run_ranks(
       spec, launch::RankBody([&](Communicator& comm, launch::RankOutcome&) {
-        endpoint_of(comm).restart_clock();
+        get_endpoint(comm).restart_clock();
         // 10,000 operations are a microsecond.
         const auto work = [](int microseconds) { at::mm(at::ones({50, 100}), at::ones({100, microseconds})); };
         body(comm, work);
@@ -34,7 +34,7 @@ std::vector<TraceEvent> traced(
 }
 
 /// "0 1>2 2" for a path on rank 0, by a message from 1 to 2, and so on.
-std::string text_of(const std::vector<PathStep>& path) {
+std::string get_text(const std::vector<PathStep>& path) {
   std::string text;
   for (const PathStep& step : path) {
     if (!text.empty()) text += " ";
@@ -81,7 +81,7 @@ TEST_CASE("the critical path of a chain is its messages, and the work between th
     if (comm.rank() < 3) comm.point_to_point().send(data, comm.rank() + 1);
   });
   const std::vector<PathStep> path = critical_path(events);
-  CHECK(text_of(path) == "0 0>1 1 1>2 2 2>3 3");
+  CHECK(get_text(path) == "0 0>1 1 1>2 2 2>3 3");
   check_whole(path, events);
 }
 
@@ -100,13 +100,13 @@ TEST_CASE("a send that waits for its receiver leads to the receiver") {
   });
   const std::vector<PathStep> path = critical_path(events);
   check_whole(path, events);
-  CHECK(text_of(path) == "1 1>0 0 0>1 1");
+  CHECK(get_text(path) == "1 1>0 0 0>1 1");
 }
 
 TEST_CASE("periods follow each other on the axis of model time, each with its path; nothing is traced: no path") {
   const std::vector<TraceEvent> events = traced(2, [](Communicator& comm, const auto& work) {
     for (const int busy : {0, 1}) {
-      endpoint_of(comm).restart_clock();
+      get_endpoint(comm).restart_clock();
       work(comm.rank() == busy ? 200 : 1);
       comm.collectives().barrier();
     }
@@ -114,7 +114,7 @@ TEST_CASE("periods follow each other on the axis of model time, each with its pa
   const std::vector<TraceEvent> in_model = in_model_time(events);
   REQUIRE(in_model.size() == 4);
   const std::vector<PathStep> path = critical_paths(in_model);
-  CHECK(text_of(path) == "0 1 1>0");
+  CHECK(get_text(path) == "0 1 1>0");
   CHECK(path[0].begin == 0);
   CHECK(path[1].begin == path[0].end);
   CHECK(path[1].begin >= 200 * kMicrosecond);

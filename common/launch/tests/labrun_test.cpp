@@ -11,7 +11,7 @@
 #include "common/base/subprocess.h"
 #include "common/launch/supervise/launch_options.h"
 #include "common/launch/supervise/run_directory.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/processes.h"
 
@@ -44,13 +44,13 @@ class Run {
   ~Run() {
     if (!ended_) {
       ::kill(pid_, SIGKILL);
-      exit_code_of(pid_);
+      choose_exit_code(pid_);
     }
   }
 
   int exit_code() {
     ended_ = true;
-    return exit_code_of(pid_);
+    return choose_exit_code(pid_);
   }
   pid_t pid() const { return pid_; }
   std::string out() const { return file_text(directory_.path() + "/own/rank0.log"); }
@@ -159,7 +159,7 @@ TEST_CASE("interrupting labrun leaves no process behind, wherever it hides") {
         shell(2,
               "test $RANK = 1 && trap '' INT TERM HUP QUIT; sleep 1000 & setsid sleep 1000 & echo ready; while :; do "
               "sleep 1; done"));
-    REQUIRE(soon([&] { return lines(run.out()).count("ready") == 2 && run.processes().size() >= 7; }));
+    REQUIRE(becomes_true([&] { return lines(run.out()).count("ready") == 2 && run.processes().size() >= 7; }));
     ::kill(run.pid(), signal);
     CHECK(run.exit_code() == 128 + signal);
     CHECK(contains(run.err(), "labrun: interrupted by SIG"));
@@ -178,7 +178,7 @@ TEST_CASE(
     Run run(shell(2, "echo ready; until test -e " + go + "; do sleep 0.05; done; kill -" + std::to_string(signal) +
                          " $$; echo done"));
     ::signal(signal, before);
-    REQUIRE(soon([&] { return lines(run.out()).count("ready") == 2; }));
+    REQUIRE(becomes_true([&] { return lines(run.out()).count("ready") == 2; }));
     ::kill(run.pid(), signal);
     std::ofstream(go).put('\n');
     CHECK(run.exit_code() == 0);
@@ -206,18 +206,18 @@ TEST_CASE("by session: labrun started by setsid, interrupted as a terminal does 
         return 1;
       },
       {true, -1, null_output().get()});
-  REQUIRE(soon([&] { return file_text(ready).size() == 2 && processes_of_session(session).size() >= 5; }));
+  REQUIRE(becomes_true([&] { return file_text(ready).size() == 2 && processes_of_session(session).size() >= 5; }));
   ::kill(-session, SIGINT);  // the terminal's foreground group: only labrun, since its ranks lead their own groups
-  CHECK(exit_code_of(session) == 130);
+  CHECK(choose_exit_code(session) == 130);
   CHECK(processes_of_session(session).empty());
 }
 
 TEST_CASE("ranks die with a labrun that was killed") {
   Run run(shell(2, "echo ready; exec sleep 1000"));
-  REQUIRE(soon([&] { return lines(run.out()).count("ready") == 2; }));
+  REQUIRE(becomes_true([&] { return lines(run.out()).count("ready") == 2; }));
   ::kill(run.pid(), SIGKILL);
   CHECK(run.exit_code() == 137);
-  CHECK(soon([&] { return run.processes().empty(); }));
+  CHECK(becomes_true([&] { return run.processes().empty(); }));
 }
 
 TEST_CASE("--log-dir gives each rank its files; --tee passes whole lines on as well") {

@@ -1,7 +1,7 @@
 #include "common/launch/supervise/launch_options.h"
 
 #include "common/launch/supervise/cores.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 
 using namespace lab;
@@ -12,7 +12,7 @@ namespace {
 
 const VariableLookup kEmpty = [](const char*) { return std::optional<std::string>(); };
 
-LaunchOptions options_of(std::vector<std::string> arguments, const VariableLookup& environment = kEmpty) {
+LaunchOptions make_options(std::vector<std::string> arguments, const VariableLookup& environment = kEmpty) {
   arguments.insert(arguments.begin(), "labrun");
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
@@ -23,7 +23,7 @@ LaunchOptions options_of(std::vector<std::string> arguments, const VariableLooku
 }
 
 std::string options_refusal(const std::vector<std::string>& arguments) {
-  return lab::testing::message_of<UsageError>([&] { options_of(arguments); });
+  return lab::testing::get_message<UsageError>([&] { make_options(arguments); });
 }
 
 using Strings = std::vector<std::string>;
@@ -32,8 +32,8 @@ using Strings = std::vector<std::string>;
 
 TEST_CASE("torchrun's options in both spellings") {
   for (const char* nproc : {"--nproc-per-node", "--nproc_per_node"}) {
-    const LaunchOptions options = options_of({"--nnodes", "2", nproc, "3", "--node_rank=1", "--master-addr", "node0",
-                                              "--master_port", "1234", "--no_python", "prog", "--nnodes", "9", "-x"});
+    const LaunchOptions options = make_options({"--nnodes", "2", nproc, "3", "--node_rank=1", "--master-addr", "node0",
+                                                "--master_port", "1234", "--no_python", "prog", "--nnodes", "9", "-x"});
     CHECK(options.num_nodes == 2);
     CHECK(options.num_local_ranks == 3);
     CHECK(options.world_size() == 6);
@@ -48,25 +48,25 @@ TEST_CASE("the program's own arguments are not touched") {
   const Strings program = {"./prog", "--log_dir", "x", "--tee", "--", "-t", "--help"};
   Strings arguments = {"--standalone", "--nproc-per-node", "2"};
   arguments.insert(arguments.end(), program.begin(), program.end());
-  CHECK(options_of(arguments).program == program);
+  CHECK(make_options(arguments).program == program);
   arguments.insert(arguments.begin() + 3, "--");
-  CHECK(options_of(arguments).program == program);
+  CHECK(make_options(arguments).program == program);
 }
 
 TEST_CASE("defaults") {
-  const LaunchOptions options = options_of({"prog"});
+  const LaunchOptions options = make_options({"prog"});
   CHECK(options.world_size() == 1);
   CHECK(options.master_addr == "127.0.0.1");
   CHECK(options.master_port == 0);
   CHECK(options.timeout_seconds == 0);
   CHECK(options.debug_rank == -1);
   CHECK(options.output.log_dir.empty());
-  CHECK(options_of({"--nproc-per-node", "auto", "prog"}).num_local_ranks == usable_cores());
+  CHECK(make_options({"--nproc-per-node", "auto", "prog"}).num_local_ranks == usable_cores());
 }
 
 TEST_CASE("--tee with a number, with none, and last before the program") {
   const auto streams = [](const Strings& arguments) {
-    const LaunchOptions options = options_of(arguments);
+    const LaunchOptions options = make_options(arguments);
     CHECK(options.program == Strings{"prog", "3"});
     return (options.output.tee_stdout ? 1 : 0) + (options.output.tee_stderr ? 2 : 0);
   };
@@ -79,31 +79,31 @@ TEST_CASE("--tee with a number, with none, and last before the program") {
 }
 
 TEST_CASE("a rendezvous endpoint is the master's address") {
-  const LaunchOptions options = options_of({"--nnodes=2", "--node-rank=0", "--rdzv-backend", "c10d", "--rdzv_endpoint",
-                                            "node7:2222", "--rdzv_id", "9", "prog"});
+  const LaunchOptions options = make_options({"--nnodes=2", "--node-rank=0", "--rdzv-backend", "c10d",
+                                              "--rdzv_endpoint", "node7:2222", "--rdzv_id", "9", "prog"});
   CHECK(options.master_addr == "node7");
   CHECK(options.master_port == 2222);
-  CHECK(options_of({"--rdzv-endpoint", "node7", "prog"}).master_port == 29500);
+  CHECK(make_options({"--rdzv-endpoint", "node7", "prog"}).master_port == 29500);
 }
 
 TEST_CASE("an IPv6 address may be in brackets, as torchrun takes it") {
   for (const char* endpoint : {"[fd00::7]:2222", "fd00::7:2222"}) {
-    const LaunchOptions options = options_of({"--rdzv-endpoint", endpoint, "prog"});
+    const LaunchOptions options = make_options({"--rdzv-endpoint", endpoint, "prog"});
     CHECK(options.master_addr == "fd00::7");
     CHECK(options.master_port == 2222);
   }
-  CHECK(options_of({"--rdzv-endpoint", "[::1]", "prog"}).master_addr == "::1");
-  CHECK(options_of({"--rdzv-endpoint", "[::1]", "prog"}).master_port == 29500);
-  CHECK(options_of({"--master-addr", "[::1]", "--master-port", "1", "prog"}).master_addr == "::1");
-  CHECK(options_of({"--master-addr", "::1", "--master-port", "1", "prog"}).master_addr == "::1");
+  CHECK(make_options({"--rdzv-endpoint", "[::1]", "prog"}).master_addr == "::1");
+  CHECK(make_options({"--rdzv-endpoint", "[::1]", "prog"}).master_port == 29500);
+  CHECK(make_options({"--master-addr", "[::1]", "--master-port", "1", "prog"}).master_addr == "::1");
+  CHECK(make_options({"--master-addr", "::1", "--master-port", "1", "prog"}).master_addr == "::1");
 }
 
 TEST_CASE("under srun each node knows its number") {
   const auto slurm = [](const char* name) {
     return name == std::string("SLURM_NODEID") ? std::optional<std::string>("2") : std::nullopt;
   };
-  CHECK(options_of({"--nnodes", "4", "--rdzv-endpoint", "n:1", "prog"}, slurm).node_rank == 2);
-  CHECK(options_of({"--nnodes", "1", "prog"}, slurm).node_rank == 0);
+  CHECK(make_options({"--nnodes", "4", "--rdzv-endpoint", "n:1", "prog"}, slurm).node_rank == 2);
+  CHECK(make_options({"--nnodes", "1", "prog"}, slurm).node_rank == 0);
 }
 
 TEST_CASE("wrong command lines are refused in one message") {

@@ -7,7 +7,7 @@
 
 #include "common/base/files.h"
 #include "common/launch/supervise/memory_file.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 
 namespace lab::launch {
@@ -58,7 +58,7 @@ TEST_CASE("outcomes: what ranks return is the same in another process, to the bi
   CHECK(read[1].failure->task == "a9.allreduce");
 }
 
-LeftInFile left_of(std::string_view bytes, std::uint64_t max_bytes = 1 << 30) {
+LeftInFile find_left(std::string_view bytes, std::uint64_t max_bytes = 1 << 30) {
   const MemoryFile file("part");
   REQUIRE(write_fully(file.fd(), bytes) == 0);
   return load_outcomes(file.fd(), max_bytes);
@@ -70,7 +70,7 @@ TEST_CASE("outcomes: what is kept is there by rank, also where the outcome is no
   outcomes[0].kept_in = whole.fd();
   outcomes[0].keep("one");
   outcomes[0].keep(std::string("\0two", 4));
-  const std::size_t num_kept = bytes_of(whole.fd()).size();
+  const std::size_t num_kept = view_bytes(whole.fd()).size();
   outcomes[1].keep("other");
   for (const RankOutcome& outcome : outcomes) save_outcome(whole.fd(), outcome);
   const LeftInFile left = load_outcomes(whole.fd());
@@ -79,9 +79,9 @@ TEST_CASE("outcomes: what is kept is there by rank, also where the outcome is no
   CHECK(left.ranks.at(0).kept == std::vector<std::string>{"one", std::string("\0two", 4)});
   CHECK(left.ranks.at(5).kept == std::vector<std::string>{"other"});
   CHECK(left.ranks.at(0).outcome->exit_code == ExitCode::kMismatch);
-  const std::string bytes = bytes_of(whole.fd());
+  const std::string bytes = view_bytes(whole.fd());
   for (std::size_t size = num_kept; size < bytes.size(); ++size) {
-    const LeftInFile part = left_of(std::string_view(bytes).substr(0, size));
+    const LeftInFile part = find_left(std::string_view(bytes).substr(0, size));
     const auto last = part.ranks.find(5);
     CHECK((last == part.ranks.end() || !last->second.outcome));
     CHECK((part.broken.empty() || testing::contains(part.broken, "it should have")));
@@ -90,14 +90,14 @@ TEST_CASE("outcomes: what is kept is there by rank, also where the outcome is no
 }
 
 TEST_CASE("outcomes: lengths that lie are refused before they are believed, and a file of a petabyte costs nothing") {
-  CHECK(
-      testing::contains(left_of(std::string(16, '\xFF')).broken, "part 1: it should have 18446744073709551615 bytes"));
-  CHECK(testing::contains(left_of("short").broken, "part 1: it should have 0 bytes"));
+  CHECK(testing::contains(find_left(std::string(16, '\xFF')).broken,
+                          "part 1: it should have 18446744073709551615 bytes"));
+  CHECK(testing::contains(find_left("short").broken, "part 1: it should have 0 bytes"));
   const MemoryFile one("one");
   keep_in_file(one.fd(), 0, "twelve bytes");
-  const std::string bytes = bytes_of(one.fd());
-  CHECK(testing::contains(left_of(bytes + bytes, bytes.size() + 20).broken, "part 2: it ends beyond the"));
-  CHECK(testing::contains(testing::message_of([] { keep_in_file(-1, 0, "x"); }), "cannot pass on a rank's results"));
+  const std::string bytes = view_bytes(one.fd());
+  CHECK(testing::contains(find_left(bytes + bytes, bytes.size() + 20).broken, "part 2: it ends beyond the"));
+  CHECK(testing::contains(testing::get_message([] { keep_in_file(-1, 0, "x"); }), "cannot pass on a rank's results"));
   CHECK(testing::contains(load_outcomes(-1).broken, "it cannot be read"));
   const MemoryFile large("large");
   const std::uint64_t header[2] = {std::uint64_t{1} << 49, 0};
@@ -112,7 +112,7 @@ TEST_CASE("outcomes: bytes that are not outcomes are refused, with the field tha
   const auto refused_with = [&](const std::string& text, const std::string& other) {
     std::string wrong = right;
     wrong.replace(wrong.find(text), text.size(), other);
-    return testing::message_of([&] { outcome_from_bytes(wrong); });
+    return testing::get_message([&] { outcome_from_bytes(wrong); });
   };
   CHECK(testing::contains(refused_with("exit_code\\\"", "exit_mode\\\""), "key 'exit_code' not found"));
   CHECK(testing::contains(refused_with("exit_code\\\":1", "exit_code\\\":x"),

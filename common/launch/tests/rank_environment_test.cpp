@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 
 using namespace lab;
@@ -24,7 +24,7 @@ std::optional<RankEnvironment> found(const Variables& variables) {
 }
 
 std::string environment_refusal(const Variables& variables) {
-  return lab::testing::message_of<UsageError>([&] { found(variables); });
+  return lab::testing::get_message<UsageError>([&] { found(variables); });
 }
 
 Variables with(Variables variables, const Variables& more) {

@@ -19,7 +19,7 @@ int write_logs(const std::string& logs, bool tee_stderr) {
   for (int rank = 0; rank < 2; ++rank) {
     const RankOutput::Fds fds = output.open(rank);
     const std::string script = "echo out" + std::to_string(rank) + "; printf 'err%s' " + std::to_string(rank) + " >&2";
-    if (exit_code_of(exec_process({"sh", "-c", script}, {}, {false, fds.out, fds.err})) != 0) return 1;
+    if (choose_exit_code(exec_process({"sh", "-c", script}, {}, {false, fds.out, fds.err})) != 0) return 1;
   }
   output.start();
   output.finish();
@@ -34,7 +34,7 @@ TEST_CASE("each rank's output goes into files of its own, in a folder that is ma
   const std::string copy = directory.path() + "/copy";
   for (const bool tee : {false, true}) {
     const UniqueFd copy_file(::open(copy.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-    CHECK(exit_code_of(fork_process([&] { return write_logs(logs, tee); }, {false, -1, copy_file.get()})) == 0);
+    CHECK(choose_exit_code(fork_process([&] { return write_logs(logs, tee); }, {false, -1, copy_file.get()})) == 0);
     CHECK(file_text(logs + "/rank0.log") == "out0\n");
     CHECK(file_text(logs + "/rank0.err") == "err0");
     CHECK(file_text(logs + "/rank1.log") == "out1\n");
@@ -55,7 +55,7 @@ TEST_CASE("without a folder and without tee the ranks keep this process's output
 TEST_CASE("a folder that cannot be made is refused in one message") {
   const RunDirectory directory;
   CHECK_THROWS_AS(RankOutput({"/proc/nothing/logs", false, false}), UsageError);
-  exit_code_of(exec_process({"touch", directory.path() + "/file"}, {}));
+  choose_exit_code(exec_process({"touch", directory.path() + "/file"}, {}));
   CHECK_THROWS_AS(RankOutput({directory.path() + "/file", false, false}), UsageError);
 }
 
@@ -66,7 +66,7 @@ TEST_CASE("a run's folder is private and goes with it") {
     path = directory.path();
     CHECK((std::filesystem::status(path).permissions() & std::filesystem::perms::others_all) ==
           std::filesystem::perms::none);
-    exit_code_of(exec_process({"touch", directory.path() + "/a", directory.path() + "/b"}, {}));
+    choose_exit_code(exec_process({"touch", directory.path() + "/a", directory.path() + "/b"}, {}));
   }
   CHECK_FALSE(std::filesystem::exists(path));
 }

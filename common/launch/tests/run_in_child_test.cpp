@@ -24,7 +24,7 @@ using lab::testing::TemporaryFolder;
 namespace {
 
 /// The failure that run_in_child() raises, with its message.
-Error failure_of(const std::function<void()>& body) {
+Error describe_failure(const std::function<void()>& body) {
   try {
     run_in_child("the child", body);
   } catch (const Error& error) {
@@ -33,8 +33,8 @@ Error failure_of(const std::function<void()>& body) {
   return Error(ExitCode::kAllMatch, "nothing was thrown");
 }
 
-std::string end_of(const std::function<void()>& body) {
-  const Error error = failure_of(body);
+std::string make_end(const std::function<void()>& body) {
+  const Error error = describe_failure(body);
   return std::to_string(static_cast<int>(error.exit_code())) + ": " + error.what();
 }
 
@@ -58,34 +58,35 @@ TEST_CASE("what a body throws is raised again: the same kind, exit code and mess
   CHECK_THROWS_WITH_AS(run_in_child("the child", [] { throw ContractError("no"); }), "no", ContractError);
   CHECK_THROWS_WITH_AS(run_in_child("the child", [] { throw CommError("no"); }), "no", CommError);
   CHECK_THROWS_WITH_AS(run_in_child("the child", [] { throw DeadlockError("no"); }), "no", DeadlockError);
-  CHECK(end_of([] { throw Error(ExitCode::kMismatch, "one line differs"); }) == "1: one line differs");
-  CHECK(end_of([] { throw_not_implemented("a9.ring"); }) == "3: task a9.ring is not implemented: its TODO was reached");
+  CHECK(make_end([] { throw Error(ExitCode::kMismatch, "one line differs"); }) == "1: one line differs");
+  CHECK(make_end([] { throw_not_implemented("a9.ring"); }) ==
+        "3: task a9.ring is not implemented: its TODO was reached");
 }
 
 TEST_CASE("anything but a lab::Error, and what the machine refuses, is an internal error") {
-  CHECK(end_of([] { throw std::runtime_error("view: wrong size\nException raised from x.cpp"); }) ==
+  CHECK(make_end([] { throw std::runtime_error("view: wrong size\nException raised from x.cpp"); }) ==
         "70: view: wrong size");
-  CHECK(end_of([] { throw std::bad_alloc(); }) == "2: out of memory");
-  CHECK(end_of([] { throw 1; }) == "70: something that is not an exception was thrown");
+  CHECK(make_end([] { throw std::bad_alloc(); }) == "2: out of memory");
+  CHECK(make_end([] { throw 1; }) == "70: something that is not an exception was thrown");
 }
 
 TEST_CASE("a long message arrives whole") {
   const std::string message(300'000, 'x');  // more than a pipe holds
-  CHECK(failure_of([&] { throw ContractError(message); }).what() == message);
+  CHECK(describe_failure([&] { throw ContractError(message); }).what() == message);
 }
 
 TEST_CASE("a child that is killed, or ends by itself, is told from one that returns") {
-  CHECK(end_of([] { ::raise(SIGKILL); }) == "5: the child was killed by signal 9 (SIGKILL)");
-  CHECK(end_of([] { ::raise(SIGTERM); }) == "5: the child was killed by signal 15 (SIGTERM)");
-  CHECK(end_of([] { ::_exit(3); }) == "70: the child exited with code 3 before it was done");
-  CHECK(end_of([] { ::_exit(0); }) == "70: the child exited with code 0 before it was done");
+  CHECK(make_end([] { ::raise(SIGKILL); }) == "5: the child was killed by signal 9 (SIGKILL)");
+  CHECK(make_end([] { ::raise(SIGTERM); }) == "5: the child was killed by signal 15 (SIGTERM)");
+  CHECK(make_end([] { ::_exit(3); }) == "70: the child exited with code 3 before it was done");
+  CHECK(make_end([] { ::_exit(0); }) == "70: the child exited with code 0 before it was done");
 }
 
 TEST_CASE("a process that the body leaves behind does not block the caller") {
   int ends[2];
   REQUIRE(::pipe(ends) == 0);
   pid_t left = 0;
-  CHECK(end_of([&] {
+  CHECK(make_end([&] {
           left = ::fork();
           if (left == 0) {
             for (;;) ::pause();
@@ -136,7 +137,7 @@ TEST_CASE("a child dies with the process that waits for it") {
   CHECK(is_alive(child));
   ::kill(waiting, SIGKILL);
   ::waitpid(waiting, nullptr, 0);
-  CHECK(soon([child] { return !is_alive(child); }));
+  CHECK(becomes_true([child] { return !is_alive(child); }));
   ::close(ends[0]);
   ::close(ends[1]);
 }

@@ -128,7 +128,7 @@ TEST_CASE("sim: the clock stays exact after a long time") {
 }
 
 TEST_CASE("sim: a trace is in simulated seconds, and both ends of a message agree on its round") {
-  WorldSpec spec = world_of<Sim>(3);
+  WorldSpec spec = choose_world<Sim>(3);
   spec.traced = true;
   const auto outcome = run_ranks(spec, [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();

@@ -12,7 +12,7 @@ constexpr double kSecondsPerFlop = 100e-12;
 /// The same work on both clocks.
 void work_on_both(Communicator& comm, std::int64_t flops) {
   at::ones({flops}).add_(1);
-  endpoint_of(comm).transport().pass_time(static_cast<double>(flops) * kSecondsPerFlop);
+  get_endpoint(comm).transport().pass_time(static_cast<double>(flops) * kSecondsPerFlop);
 }
 
 /// A rank that works longer the higher its number is, and unequally in each step.
@@ -23,7 +23,7 @@ std::int64_t uneven_flops(int rank, int step) {
 /// Runs the program on a star with the network of the model and on ranks without overhead.
 void check_simulated_equals_model(int num_ranks, const std::function<void(Communicator&)>& program) {
   CAPTURE(num_ranks);
-  WorldSpec spec = world_of<Sim>(num_ranks, 1e6);
+  WorldSpec spec = choose_world<Sim>(num_ranks, 1e6);
   spec.network = {"star", 20e-6, 2e9};
   spec.model_rates.overhead_ps = 0;
   const auto outcome = run_ranks(spec, [&](Communicator& comm) {

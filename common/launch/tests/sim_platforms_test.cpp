@@ -95,7 +95,7 @@ TEST_CASE("sim: a network that cannot be is refused before anything runs") {
        {comm::SimNetwork{"start", 1e-6, 1e9}, comm::SimNetwork{"star", -1, 1e9}, comm::SimNetwork{"star", 1e-6, 0},
         comm::SimNetwork{"star", std::nan(""), 1e9}, comm::SimNetwork{"star", 1e-6, 1e9, 0},
         comm::SimNetwork{"torus", 1e-6, 1e9, 2}}) {
-    WorldSpec spec = world_of<Sim>(2);
+    WorldSpec spec = choose_world<Sim>(2);
     spec.network = network;
     CHECK_THROWS_AS(run_ranks(spec, [](Communicator&) { return TensorMap{}; }), UsageError);
   }

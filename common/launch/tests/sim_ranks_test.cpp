@@ -13,7 +13,7 @@ namespace lab::launch {
 namespace {
 
 TEST_CASE("sim: the grad mode of one rank is not another's") {
-  const auto outcome = run_ranks(world_of<Sim>(2), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<Sim>(2), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     const at::Tensor token = at::zeros({1});
     if (p2p.rank() == 0) {
@@ -34,7 +34,7 @@ TEST_CASE("sim: the grad mode of one rank is not another's") {
 }
 
 TEST_CASE("sim: ranks communicate inside backward(), each in its own graph") {
-  const auto outcome = run_ranks(world_of<Sim>(3), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<Sim>(3), [](Communicator& comm) {
     const at::Tensor weight = at::full({3}, comm.rank() + 1.0).set_requires_grad(true);
     const at::Tensor other = at::ones({3}).set_requires_grad(true);
     weight.register_hook([&](at::Tensor gradient) { return comm.collectives().all_reduce(gradient); });
@@ -50,7 +50,7 @@ TEST_CASE("sim: ranks communicate inside backward(), each in its own graph") {
 }
 
 TEST_CASE("sim: each rank's tensors are charged to that rank") {
-  const auto outcome = run_ranks(world_of<Sim>(3), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<Sim>(3), [](Communicator& comm) {
     const MemoryScope scope;
     const at::Tensor before = at::zeros({1000 * (comm.rank() + 1)});
     comm.collectives().barrier();
@@ -67,7 +67,7 @@ TEST_CASE("sim: each rank's tensors are charged to that rank") {
 }
 
 TEST_CASE("sim: each rank's work is counted for that rank") {
-  const auto outcome = run_ranks(world_of<Sim>(3), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<Sim>(3), [](Communicator& comm) {
     const WorkScope scope;
     const at::Tensor mine = at::ones({1000 * (comm.rank() + 1)});
     mine.add_(1);
@@ -84,7 +84,7 @@ TEST_CASE("sim: each rank's work is counted for that rank") {
 }
 
 TEST_CASE("sim: a rank may communicate while it handles an exception") {
-  const auto outcome = run_ranks(world_of<Sim>(4), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<Sim>(4), [](Communicator& comm) {
     const std::string mine = "rank " + std::to_string(comm.rank());
     std::string caught;
     try {
@@ -113,7 +113,7 @@ TEST_CASE("sim: a rank may communicate while it handles an exception") {
 TEST_CASE("sim: a simulation that crashes or exits is a failure of every rank") {
   for (const bool crashes : {true, false}) {
     CAPTURE(crashes);
-    const auto outcome = run_ranks(world_of<Sim>(3), [&](Communicator& comm) {
+    const auto outcome = run_ranks(choose_world<Sim>(3), [&](Communicator& comm) {
       comm.collectives().barrier();
       if (comm.rank() == 1) crashes ? static_cast<void>(std::raise(SIGKILL)) : _exit(0);
       comm.collectives().barrier();

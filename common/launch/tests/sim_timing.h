@@ -3,7 +3,7 @@
 #include <cmath>
 #include <functional>
 
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 #include "common/testing/worlds.h"
 
 // Timing helpers for tests of the simulated world: messages without memory, and each rank's clock.
@@ -22,13 +22,13 @@ inline at::Tensor bytes_on_meta(std::int64_t num_bytes) {
 }
 
 inline double now(Communicator& comm) {
-  return endpoint_of(comm).transport().now();
+  return get_endpoint(comm).transport().now();
 }
 
 /// How many simulated seconds the body takes on each rank.
 inline WorldOutcome timed(int num_ranks, const std::function<void(PointToPoint&)>& body,
                           const comm::SimNetwork& network = {}) {
-  WorldSpec spec = world_of<Sim>(num_ranks, 1e6);
+  WorldSpec spec = choose_world<Sim>(num_ranks, 1e6);
   spec.network = network;
   return run_ranks(spec, [&](Communicator& comm) {
     body(comm.point_to_point());

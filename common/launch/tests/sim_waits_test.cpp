@@ -6,7 +6,7 @@ namespace lab::launch {
 namespace {
 
 TEST_CASE("sim: a wait longer than the time-out, in simulated seconds, says what for") {
-  WorldSpec spec = world_of<Sim>(3, 0.5);
+  WorldSpec spec = choose_world<Sim>(3, 0.5);
   spec.network = {"star", 0.2, 1e9};
   const auto outcome = run_ranks(spec, [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
@@ -33,7 +33,7 @@ TEST_CASE("sim: a wait longer than the time-out, in simulated seconds, says what
 }
 
 TEST_CASE("sim: a message that travels longer than the time-out times out, too") {
-  WorldSpec spec = world_of<Sim>(2, 0.5);
+  WorldSpec spec = choose_world<Sim>(2, 0.5);
   spec.network = {"star", 1e-6, 100};
   const auto outcome = run_ranks(spec, [](Communicator& comm) {
     if (comm.rank() == 0) comm.point_to_point().send(at::zeros({100}), 1);
@@ -45,7 +45,7 @@ TEST_CASE("sim: a message that travels longer than the time-out times out, too")
 }
 
 TEST_CASE("sim: a deadlock is found while others' messages travel") {
-  const auto outcome = run_ranks(world_of<Sim>(4), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<Sim>(4), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     const at::Tensor value = at::zeros({1000});
     if (p2p.rank() == 0) p2p.send(value, 1);
@@ -66,7 +66,7 @@ TEST_CASE("sim: a deadlock is found while others' messages travel") {
 }
 
 TEST_CASE("sim: a deadlock is found when the rank that is waited for returns, though no new wait begins then") {
-  const auto outcome = run_ranks(world_of<Sim>(3), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<Sim>(3), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     const at::Tensor value = at::zeros({1});
     if (p2p.rank() == 0) p2p.recv(value, 1);  // all the while

@@ -29,7 +29,7 @@ int wait_for_ever() {
   for (;;) ::pause();
 }
 
-int die_of(int signal) {
+int die_by(int signal) {
   ::signal(signal, SIG_DFL);
   ::kill(::getpid(), signal);
   return wait_for_ever();
@@ -73,7 +73,7 @@ TEST_CASE("a failing rank stops the others, and its exit code is the run's") {
 }
 
 TEST_CASE("a killed rank is named with its signal") {
-  const SuperviseResult result = supervised({wait_for_ever, [] { return die_of(SIGKILL); }});
+  const SuperviseResult result = supervised({wait_for_ever, [] { return die_by(SIGKILL); }});
   CHECK(result.exit_code == 137);
   CHECK(result.message == "rank 1 failed first: killed by signal 9 (SIGKILL)");
 }
@@ -97,7 +97,7 @@ TEST_CASE("within the grace the others end by themselves, and are not to blame")
     return 5;
   };
   const SuperviseResult result =
-      supervised({survivor, [] { return die_of(SIGSEGV); }, survivor}, events.get(), {kLong, kLong, 0, true});
+      supervised({survivor, [] { return die_by(SIGSEGV); }, survivor}, events.get(), {kLong, kLong, 0, true});
   CHECK(result.exit_code == 128 + SIGSEGV);
   CHECK(result.first_failed_rank == 1);
   CHECK(result.exits[0].reason == "exited with code 5");
@@ -232,7 +232,7 @@ TEST_CASE("children that the supervisor was not given are left alone") {
   supervised({returning(0)});
   CHECK(is_alive(other));
   ::kill(other, SIGKILL);
-  exit_code_of(other);
+  choose_exit_code(other);
 }
 
 TEST_CASE("a supervisor that goes before its time takes the ranks along") {

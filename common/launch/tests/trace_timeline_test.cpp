@@ -1,8 +1,8 @@
 #include "common/comm/trace/trace_timeline.h"
 
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 #include "common/launch/run_ranks.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 
 namespace lab::comm {
@@ -100,7 +100,7 @@ TEST_CASE("a rank that goes on for ever is traced up to a limit, and its trace s
   world.num_ranks = 1;
   world.traced = true;
   const launch::WorldOutcome outcome = launch::run_ranks(world, [](Communicator& comm) {
-    for (int i = 0; i < 200'000; ++i) endpoint_of(comm).record_computation("F", 0, 0);
+    for (int i = 0; i < 200'000; ++i) get_endpoint(comm).record_computation("F", 0, 0);
     return TensorMap();
   });
   const std::vector<TraceEvent>& trace = outcome.ranks.at(0).trace;

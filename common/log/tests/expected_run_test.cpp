@@ -4,7 +4,7 @@
 
 #include "common/api/errors.h"
 #include "common/log/tests/sample_log.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 
 namespace lab::log {
@@ -73,25 +73,25 @@ TEST_CASE("expected run: the text has one line for each, and reads back as the s
 }
 
 TEST_CASE("expected run: a line that appears again, or elsewhere, stays in its place") {
-  const auto log_of = [](const std::vector<std::string>& texts) {
+  const auto make_log = [](const std::vector<std::string>& texts) {
     LogExpectation log(static_cast<int>(texts.size()));
     for (const std::string& text : texts) log.add(0, ExpectedText{text});
     return log;
   };
   ExpectedRun all{"", {}, {}};
   const std::vector<std::vector<std::string>> texts = {{"b"}, {"a", "a"}, {"b", "a", "b"}, {"a", "b", "b", "a"}};
-  for (const auto& each : texts) merge(all, expected_run("", log_of(each)));
-  for (const auto& each : texts) CHECK(same(expectation_on(all, static_cast<int>(each.size())), log_of(each)));
+  for (const auto& each : texts) merge(all, expected_run("", make_log(each)));
+  for (const auto& each : texts) CHECK(same(expectation_on(all, static_cast<int>(each.size())), make_log(each)));
 }
 
 TEST_CASE("expected run: a number of ranks that is not among the sizes is refused") {
-  CHECK(testing::message_of([] { expectation_on(all_sizes(), 5); }) ==
+  CHECK(testing::get_message([] { expectation_on(all_sizes(), 5); }) ==
         "a run on 5 ranks: expected one of the numbers of ranks whose lines are known, 1-4");
 }
 
 TEST_CASE("expected run: a text that is not one is refused, with the line and what was expected") {
   const auto refusal = [](const std::string& text) {
-    return testing::message_of([&] { expected_runs(text, "a9/expected_log.txt"); });
+    return testing::get_message([&] { expected_runs(text, "a9/expected_log.txt"); });
   };
   CHECK(refusal("all | text | x\n") ==
         "a9/expected_log.txt: line 1: expected run, and the options that change its lines; got 'all | text | x'");

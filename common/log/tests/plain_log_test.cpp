@@ -136,9 +136,9 @@ TEST_CASE("plain log: time stamps and what launchers put in front of a line") {
 TEST_CASE("plain log: a label names no rank, and hides none") {
   const std::string log = testing::sample_log();
   std::string labelled, of_another_rank;
-  for (const std::string& line : lines_of(log)) labelled += "[9] " + line;
+  for (const std::string& line : list_lines(log)) labelled += "[9] " + line;
   CHECK(check_log(plain(labelled), testing::sample_expectation()).empty());
-  for (const std::string& line : lines_of(log)) {
+  for (const std::string& line : list_lines(log)) {
     const bool is_moved = line == "[Rank 1] done\n";
     of_another_rank += is_moved ? "[1] [Rank 0] done\n" : line;
   }

@@ -19,21 +19,21 @@ std::vector<ResourceUse> four_ranks() {
 
 TEST_CASE("sharing: the slowest rank decides the speed-up, the busiest one the work") {
   const lab::log::Sharing sharing =
-      lab::log::sharing_of("Part", four_ranks(), {4000, {100, 0}, {4'000'000, 4'000'000, 0, 0}});
+      lab::log::describe_sharing("Part", four_ranks(), {4000, {100, 0}, {4'000'000, 4'000'000, 0, 0}});
   CHECK(sharing.num_ranks == 4);
   CHECK(sharing.speed_up == doctest::Approx(1.6));
   CHECK(sharing.work == doctest::Approx(2));
   CHECK(sharing.peak == doctest::Approx(0.8));
   CHECK(sharing.waiting == doctest::Approx(1 - 4.2 / 10));  // what is not work or overhead, of 4 times 2.5 us
-  CHECK(lab::log::text_of(sharing) == "speed-up 1.60 of 4 | work 2.00 | waiting 58 % | peak 0.80 of serial");
+  CHECK(lab::log::get_text(sharing) == "speed-up 1.60 of 4 | work 2.00 | waiting 58 % | peak 0.80 of serial");
 }
 
 TEST_CASE("sharing: what is not known is left out") {
-  lab::log::Sharing sharing = lab::log::sharing_of("Part", four_ranks(), {});
-  CHECK(lab::log::text_of(sharing) == "model time 0.0025 ms | waiting 58 %");
-  sharing = lab::log::sharing_of("Part", four_ranks(), {4000, {0, 0}, {4'000'000, 4'000'000, 0, 0}});
-  CHECK(lab::log::text_of(sharing) == "speed-up 1.60 of 4 | work 2.00 | waiting 58 %");
-  CHECK(lab::log::text_of(lab::log::sharing_of("Nothing", {{}, {}}, {})) == "model time 0 ms | waiting 0 %");
+  lab::log::Sharing sharing = lab::log::describe_sharing("Part", four_ranks(), {});
+  CHECK(lab::log::get_text(sharing) == "model time 0.0025 ms | waiting 58 %");
+  sharing = lab::log::describe_sharing("Part", four_ranks(), {4000, {0, 0}, {4'000'000, 4'000'000, 0, 0}});
+  CHECK(lab::log::get_text(sharing) == "speed-up 1.60 of 4 | work 2.00 | waiting 58 %");
+  CHECK(lab::log::get_text(lab::log::describe_sharing("Nothing", {{}, {}}, {})) == "model time 0 ms | waiting 0 %");
 }
 
 TEST_CASE("sharing: parts are put together by name, and need every rank") {
@@ -41,12 +41,12 @@ TEST_CASE("sharing: parts are put together by name, and need every rank") {
   ranks[0].parts = {{"First", {10, {0, 0}, {1000, 1000, 0, 0}}, {20, {0, 0}, {2000, 2000, 0, 0}}}, {"Lone", {}, {}}};
   ranks[0].parts.push_back(ranks[0].parts.front());  // the same once more, as with --repeat
   ranks[1].parts = {{"Other", {}, {}}, {"First", {20, {0, 0}, {2000, 2000, 0, 0}}, {20, {0, 0}, {2000, 2000, 0, 0}}}};
-  const std::vector<lab::log::Sharing> all = lab::log::sharing_of(ranks);
+  const std::vector<lab::log::Sharing> all = lab::log::describe_sharing(ranks);
   REQUIRE(all.size() == 1);
   CHECK(all[0].name == "First");
   CHECK(all[0].num_ranks == 2);
   CHECK(all[0].speed_up == doctest::Approx(1));
-  CHECK(lab::log::sharing_of(std::vector<RankReport>()).empty());
+  CHECK(lab::log::describe_sharing(std::vector<RankReport>()).empty());
 }
 
 TEST_CASE("sharing: the main parts have at least a hundredth of the largest one's work") {

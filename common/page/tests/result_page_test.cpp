@@ -1,6 +1,6 @@
 #include "common/page/result_page.h"
 
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 
 namespace lab::page {

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/api/errors.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 
 namespace lab::page {

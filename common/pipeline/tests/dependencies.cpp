@@ -46,7 +46,7 @@ double makespan_of_dependencies(const Schedule& schedule, const Costs& costs) {
       for (; next[rank] < schedule.ranks[rank].size(); ++next[rank]) {
         const Action& action = schedule.ranks[rank][next[rank]];
         if (is_message(action.operation)) continue;
-        const int stage = schedule.stage_of(static_cast<int>(rank), action.chunk);
+        const int stage = schedule.find_stage(static_cast<int>(rank), action.chunk);
         const auto begin = ready(action, stage);
         if (!begin) break;
         now[rank] = std::max(now[rank], *begin) + computation_seconds(costs, action.operation, stage);
@@ -62,7 +62,7 @@ double makespan_of_dependencies(const Schedule& schedule, const Costs& costs) {
 bool in_right_order(const Schedule& schedule, const Timeline& timeline) {
   Times output(schedule), input_gradient(schedule), weight_gradient(schedule);
   for (const Span& span : timeline.computations) {
-    const int stage = schedule.stage_of(span.rank, span.action.chunk);
+    const int stage = schedule.find_stage(span.rank, span.action.chunk);
     const auto once = [&](Times& times) {
       auto& time = times(stage, span.action.micro_batch);
       const bool first = !time.has_value();
@@ -77,7 +77,7 @@ bool in_right_order(const Schedule& schedule, const Timeline& timeline) {
     }
   }
   for (const Span& span : timeline.computations) {
-    const int stage = schedule.stage_of(span.rank, span.action.chunk);
+    const int stage = schedule.find_stage(span.rank, span.action.chunk);
     const auto not_before = [&](Times& times, int of_stage) {
       const auto time = times(of_stage, span.action.micro_batch);
       return time && span.start_seconds >= *time;

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "common/pipeline/timeline.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 
 using namespace lab::pipeline;
@@ -112,7 +112,7 @@ TEST_CASE("pipeline generators: messages under way need no memory that grows wit
 
 TEST_CASE("pipeline generators: impossible options are one clear message") {
   const auto refused = [](const ScheduleOptions& options) {
-    return lab::testing::message_of<lab::UsageError>([&] { make_schedule(options); });
+    return lab::testing::get_message<lab::UsageError>([&] { make_schedule(options); });
   };
   CHECK(refused({"1fib"}) == "schedule '1fib': expected one of afab, 1f1b, interleaved, zb-h1; did you mean '1f1b'?");
   CHECK(refused({"gpipe"}) == "schedule 'gpipe': expected one of afab, 1f1b, interleaved, zb-h1");

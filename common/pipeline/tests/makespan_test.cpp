@@ -9,13 +9,13 @@ using namespace lab::pipeline;
 
 namespace {
 
-Timeline timeline_of(const ScheduleOptions& options) {
+Timeline plan_timeline(const ScheduleOptions& options) {
   const Schedule schedule = make_schedule(options);
   return make_timeline(schedule, even_costs(schedule, 1, 1, 1));
 }
 
 double makespan(const std::string& kind, int p, int m, int v = 1) {
-  return timeline_of({kind, p, m, v}).makespan_seconds;
+  return plan_timeline({kind, p, m, v}).makespan_seconds;
 }
 
 std::vector<int> chunk_counts(const std::string& kind) {
@@ -63,9 +63,9 @@ TEST_CASE("pipeline makespan: the closed forms, and those of the live activation
     for (const int m : {1, 2, 7, p, p + 1, 3 * p, p == 4 || p == 64 ? 512 : 65}) {
       CAPTURE(p);
       CAPTURE(m);
-      const Timeline afab = timeline_of({"afab", p, m});
-      const Timeline plain = timeline_of({"1f1b", p, m});
-      const Timeline zero_bubble = timeline_of({"zb-h1", p, m});
+      const Timeline afab = plan_timeline({"afab", p, m});
+      const Timeline plain = plan_timeline({"1f1b", p, m});
+      const Timeline zero_bubble = plan_timeline({"zb-h1", p, m});
       CHECK(afab.makespan_seconds == 3 * (m + p - 1));
       CHECK(plain.makespan_seconds == 3 * (m + p - 1));
       CHECK(zero_bubble.makespan_seconds == 2 * m + std::max(m, p) + p - 1);
@@ -86,7 +86,7 @@ TEST_CASE("pipeline makespan: the closed forms of interleaved") {
         CAPTURE(p);
         CAPTURE(m);
         CAPTURE(v);
-        const Timeline timeline = timeline_of({"interleaved", p, m, v});
+        const Timeline timeline = plan_timeline({"interleaved", p, m, v});
         CHECK(timeline.makespan_seconds == 3 * m + 3.0 * (p - 1) / v);
         for (int rank = 0; rank < p; ++rank) {
           const double uncapped = (2.0 * (p - 1 - rank) + (v - 1) * p + 1) / v;
@@ -99,9 +99,9 @@ TEST_CASE("pipeline makespan: the closed forms of interleaved") {
 
 TEST_CASE("pipeline makespan: the bubble is (p-1)/(m+p-1)") {
   for (const char* kind : {"afab", "1f1b"}) {
-    CHECK(timeline_of({kind, 4, 8}).bubble_fraction() == doctest::Approx(3.0 / 11));
-    CHECK(timeline_of({kind, 8, 32}).bubble_fraction() == doctest::Approx(7.0 / 39));
-    CHECK(timeline_of({kind, 1, 5}).bubble_fraction() == 0);
+    CHECK(plan_timeline({kind, 4, 8}).bubble_fraction() == doctest::Approx(3.0 / 11));
+    CHECK(plan_timeline({kind, 8, 32}).bubble_fraction() == doctest::Approx(7.0 / 39));
+    CHECK(plan_timeline({kind, 1, 5}).bubble_fraction() == 0);
   }
 }
 

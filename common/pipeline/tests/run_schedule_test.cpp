@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "common/api/errors.h"
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 #include "common/comm/sim_world.h"
 #include "common/pipeline/generators.h"
 #include "common/pipeline/simulated_stage.h"
@@ -25,7 +25,7 @@ class CountingWork : public StageWork {
   CountingWork(const Schedule& schedule, int rank) : schedule_(schedule), rank_(rank) {}
 
   at::Tensor forward(int chunk, int micro_batch, const at::Tensor& input) override {
-    const int stage = schedule_.stage_of(rank_, chunk);
+    const int stage = schedule_.find_stage(rank_, chunk);
     look_at(input, stage == 0 ? -1 : value(stage, micro_batch, true));
     ++num_forward;
     return at::full({1}, value(stage + 1, micro_batch, true), at::kLong);
@@ -37,7 +37,7 @@ class CountingWork : public StageWork {
   }
 
   at::Tensor backward_input(int chunk, int micro_batch, const at::Tensor& output_grad) override {
-    const int stage = schedule_.stage_of(rank_, chunk);
+    const int stage = schedule_.find_stage(rank_, chunk);
     look_at(output_grad, stage == schedule_.num_stages() - 1 ? -1 : value(stage + 1, micro_batch, false));
     ++num_backward;
     return at::full({1}, value(stage, micro_batch, false), at::kLong);
@@ -138,13 +138,13 @@ TEST_CASE("run_schedule: a list that computes, sends or awaits before it can is 
 
 /// From the beginning of the first computation to the end of the last one, in simulated time.
 double simulated_makespan(const Schedule& schedule, const Costs& costs) {
-  launch::WorldSpec spec = world_of<Sim>(schedule.num_ranks, 1e6);
+  launch::WorldSpec spec = choose_world<Sim>(schedule.num_ranks, 1e6);
   spec.traced = true;
   spec.network.latency_seconds = costs.latency_seconds;
   spec.network.bytes_per_second = 1 / costs.seconds_per_byte;
   const launch::WorldOutcome outcome = launch::run_ranks(spec, [&](Communicator& comm) {
     const at::Tensor activation = at::empty({costs.message_bytes}, at::TensorOptions(at::kMeta).dtype(at::kByte));
-    SimulatedStage work(schedule, costs, endpoint_of(comm), activation);
+    SimulatedStage work(schedule, costs, get_endpoint(comm), activation);
     run_schedule(schedule, comm.point_to_point(), work, same_buffers(activation.sizes(), activation.options()));
     return TensorMap{};
   });

@@ -19,9 +19,9 @@ TEST_CASE("pipeline schedule: stages go round the ranks") {
   const Schedule schedule = empty_schedule(4, 8, 2);
   CHECK(schedule.num_stages() == 8);
   for (int stage = 0; stage < 8; ++stage) {
-    CHECK(schedule.stage_of(schedule.rank_of_stage(stage), schedule.chunk_of_stage(stage)) == stage);
+    CHECK(schedule.find_stage(schedule.rank_of_stage(stage), schedule.chunk_of_stage(stage)) == stage);
   }
-  CHECK(schedule.stage_of(1, 1) == 5);
+  CHECK(schedule.find_stage(1, 1) == 5);
 }
 
 TEST_CASE("pipeline schedule: a message's other end, and none beyond the first and last stage") {

@@ -15,7 +15,7 @@ plot::Timeline drawn(const ScheduleOptions& options, bool messages = false, cons
   return timeline_diagram(schedule, make_timeline(schedule, costs), messages);
 }
 
-const plot::Box& box_of(const plot::Timeline& timeline, std::string_view name) {
+const plot::Box& find_box(const plot::Timeline& timeline, std::string_view name) {
   const std::vector<plot::Box>& boxes = timeline.clocks.at(0).boxes;
   const auto found = std::find_if(boxes.begin(), boxes.end(), [&](const plot::Box& box) { return box.name == name; });
   REQUIRE(found != boxes.end());
@@ -29,7 +29,7 @@ TEST_CASE("pipeline timeline diagram: an idle row for each rank, and a box for e
   CHECK(timeline.clocks.at(0).boxes.size() == 12);
   CHECK(timeline.grey_rows);
   CHECK(timeline.num_ranks == 2);
-  const plot::Box& last = box_of(timeline, "B2");
+  const plot::Box& last = find_box(timeline, "B2");
   CHECK(last.start == 10);
   CHECK(last.end == 12);
   CHECK(last.rank == 0);
@@ -39,14 +39,14 @@ TEST_CASE("pipeline timeline diagram: an idle row for each rank, and a box for e
 
 TEST_CASE("pipeline timeline diagram: a micro-batch keeps its colour, strong in the backward pass") {
   const plot::Timeline timeline = drawn({"zb-h1", 1, 2});
-  const plot::Colour forward = box_of(timeline, "F1").fill;
-  const plot::Colour input = box_of(timeline, "I1").fill;
-  const plot::Colour weight = box_of(timeline, "W1").fill;
+  const plot::Colour forward = find_box(timeline, "F1").fill;
+  const plot::Colour input = find_box(timeline, "I1").fill;
+  const plot::Colour weight = find_box(timeline, "W1").fill;
   CHECK(input.rgb == plot::colour(1).rgb);
   CHECK(forward.rgb != input.rgb);
   CHECK(weight.rgb != input.rgb);
   CHECK(weight.rgb != forward.rgb);
-  CHECK(box_of(timeline, "F0").fill.rgb != forward.rgb);
+  CHECK(find_box(timeline, "F0").fill.rgb != forward.rgb);
   CHECK(timeline.legend.size() == 4);
 }
 

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "common/pipeline/generators.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 
 using namespace lab::pipeline;
@@ -22,7 +22,7 @@ Costs with_messages() {
   return costs;
 }
 
-const Span& span_of(const Timeline& timeline, int rank, const Action& action) {
+const Span& find_span(const Timeline& timeline, int rank, const Action& action) {
   for (const auto* spans : {&timeline.computations, &timeline.messages}) {
     for (const Span& span : *spans) {
       if (span.rank == rank && span.action == action) return span;
@@ -37,11 +37,11 @@ TEST_CASE("pipeline timeline: one micro-batch goes there and back") {
   for (const Waiting waiting : {Waiting::kLate, Waiting::kBlocking}) {
     const Timeline timeline = make_timeline(make_schedule({"afab", 2, 1, 1, waiting}), with_messages());
     // forward 1, message 0.5, forward 1, backward 2, message 0.5, backward 2
-    CHECK(span_of(timeline, 0, {Operation::kSendForward, 0}).start_seconds == 1);
-    CHECK(span_of(timeline, 0, {Operation::kSendForward, 0}).end_seconds == 1.5);
-    CHECK(span_of(timeline, 1, {Operation::kForward, 0}).start_seconds == 1.5);
-    CHECK(span_of(timeline, 1, {Operation::kSendBackward, 0}).start_seconds == 4.5);
-    CHECK(span_of(timeline, 0, {Operation::kBackward, 0}).start_seconds == 5);
+    CHECK(find_span(timeline, 0, {Operation::kSendForward, 0}).start_seconds == 1);
+    CHECK(find_span(timeline, 0, {Operation::kSendForward, 0}).end_seconds == 1.5);
+    CHECK(find_span(timeline, 1, {Operation::kForward, 0}).start_seconds == 1.5);
+    CHECK(find_span(timeline, 1, {Operation::kSendBackward, 0}).start_seconds == 4.5);
+    CHECK(find_span(timeline, 0, {Operation::kBackward, 0}).start_seconds == 5);
     CHECK(timeline.makespan_seconds == 7);
     CHECK(timeline.busy_seconds == std::vector<double>{3, 3});
     CHECK(timeline.bubble_fraction() == 1 - 6.0 / 14);
@@ -54,14 +54,14 @@ TEST_CASE("pipeline timeline: a message begins when both ends are posted") {
   // Rank 1 posts the receive of micro-batch 1 only after its forward pass of micro-batch 0, from 1.5 to 5.5; a blocking
   // send waits that long, and its rank with it.
   const Timeline blocking = make_timeline(make_schedule({"afab", 2, 2, 1, Waiting::kBlocking}), costs);
-  CHECK(span_of(blocking, 0, {Operation::kForward, 1}).start_seconds == 1.5);
-  CHECK(span_of(blocking, 0, {Operation::kSendForward, 1}).start_seconds == 5.5);
-  CHECK(span_of(blocking, 1, {Operation::kForward, 1}).start_seconds == 6);
+  CHECK(find_span(blocking, 0, {Operation::kForward, 1}).start_seconds == 1.5);
+  CHECK(find_span(blocking, 0, {Operation::kSendForward, 1}).start_seconds == 5.5);
+  CHECK(find_span(blocking, 1, {Operation::kForward, 1}).start_seconds == 6);
   // With late messages the receive is posted before that forward pass, and the message travels during it.
   const Timeline late = make_timeline(make_schedule({"afab", 2, 2}), costs);
-  CHECK(span_of(late, 0, {Operation::kForward, 1}).start_seconds == 1);
-  CHECK(span_of(late, 0, {Operation::kSendForward, 1}).start_seconds == 2);
-  CHECK(span_of(late, 1, {Operation::kForward, 1}).start_seconds == 5.5);
+  CHECK(find_span(late, 0, {Operation::kForward, 1}).start_seconds == 1);
+  CHECK(find_span(late, 0, {Operation::kSendForward, 1}).start_seconds == 2);
+  CHECK(find_span(late, 1, {Operation::kForward, 1}).start_seconds == 5.5);
 }
 
 TEST_CASE("pipeline timeline: late messages travel while their ranks compute") {
@@ -69,7 +69,7 @@ TEST_CASE("pipeline timeline: late messages travel while their ranks compute") {
   // the last gradient at 14.
   const Timeline timeline = make_timeline(make_schedule({"afab", 2, 4}), with_messages());
   CHECK(timeline.makespan_seconds == 16);
-  CHECK(span_of(timeline, 1, {Operation::kBackward, 3}).end_seconds == 13.5);
+  CHECK(find_span(timeline, 1, {Operation::kBackward, 3}).end_seconds == 13.5);
   const Timeline blocking = make_timeline(make_schedule({"afab", 2, 4, 1, Waiting::kBlocking}), with_messages());
   CHECK(blocking.makespan_seconds > timeline.makespan_seconds);
 }
@@ -118,7 +118,7 @@ TEST_CASE("pipeline timeline: free computations take no time") {
 TEST_CASE("pipeline timeline: costs and schedules that cannot be are one clear message") {
   Schedule schedule = make_schedule({"1f1b", 4, 8});
   const auto refused = [&](const Costs& costs) {
-    return lab::testing::message_of<lab::ContractError>([&] { make_timeline(schedule, costs); });
+    return lab::testing::get_message<lab::ContractError>([&] { make_timeline(schedule, costs); });
   };
   Costs costs;
   costs.forward_seconds = {1, 2, 3};
@@ -137,6 +137,6 @@ TEST_CASE("pipeline timeline: costs and schedules that cannot be are one clear m
   schedule.ranks[3].pop_back();
   CHECK(refused(Costs{}) == "schedule 1f1b, rank 3: send_backward of micro-batch 7 is started and never finished");
   const Schedule deadlock = make_schedule({"1f1b", 2, 2, 1, Waiting::kBlocking});
-  CHECK(contains(lab::testing::message_of<lab::DeadlockError>([&] { make_timeline(deadlock, Costs{}); }),
+  CHECK(contains(lab::testing::get_message<lab::DeadlockError>([&] { make_timeline(deadlock, Costs{}); }),
                  "rank 1 waits"));
 }

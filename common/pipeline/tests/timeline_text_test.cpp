@@ -2,7 +2,7 @@
 
 #include "common/pipeline/generators.h"
 #include "common/pipeline/timeline.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 
 using namespace lab::pipeline;
@@ -77,7 +77,7 @@ TEST_CASE("pipeline timeline text: many ranks and micro-batches, very short and 
 TEST_CASE("pipeline timeline text: a page must have room for a column") {
   const Shown shown({"afab", 4, 8});
   CHECK(contains(shown.text(10), "rank 3 |"));
-  CHECK(lab::testing::message_of<lab::UsageError>([&] { shown.text(9); }) ==
+  CHECK(lab::testing::get_message<lab::UsageError>([&] { shown.text(9); }) ==
         "a timeline of 4 ranks does not fit into 9 columns; expected at least 10");
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("pipeline timeline summary: links that differ, ranks that differ, mess
   CHECK(contains(interleaved.summary(""),
                  "links 0 > 1, 1 > 0, 1 > 2, 2 > 1: 6 messages each\n"
                  "links 0 > 2, 2 > 0: 3 messages each\n"));
-  CHECK(lab::testing::message_of<lab::UsageError>([&] { interleaved.summary("h"); }) ==
+  CHECK(lab::testing::get_message<lab::UsageError>([&] { interleaved.summary("h"); }) ==
         "unit 'h' of a timeline: expected 's' or '' (bare numbers)");
 }
 

@@ -1,6 +1,6 @@
 #include "common/pipeline/generators.h"
 #include "common/pipeline/timeline.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 
 using namespace lab::pipeline;
@@ -24,7 +24,7 @@ Schedule small_late() {
 }
 
 std::string refused(const Schedule& schedule) {
-  return lab::testing::message_of<lab::ContractError>([&] { validate(schedule); });
+  return lab::testing::get_message<lab::ContractError>([&] { validate(schedule); });
 }
 
 /// The message about rank's list after the change.
@@ -171,7 +171,7 @@ TEST_CASE("pipeline validate: lists that are missing, or too short for what the 
 
 TEST_CASE("pipeline validate: with messages awaited where they stand, only afab comes through") {
   const auto deadlock = [](const std::string& kind, int p, int m, int v) {
-    return lab::testing::message_of<lab::DeadlockError>([&] {
+    return lab::testing::get_message<lab::DeadlockError>([&] {
       validate(make_schedule({kind, p, m, v, Waiting::kBlocking}));
     });
   };

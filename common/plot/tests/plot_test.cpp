@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
 
@@ -90,8 +90,8 @@ TEST_CASE("plot: the ending of the name chooses the format") {
 TEST_CASE("plot: another ending is refused by a message that names the three") {
   const TemporaryFolder folder;
   for (const std::string name : {"x.jpg", "x", "png", ".png", "x.png.txt", "x.svg.", ""}) {
-    for (const auto& message : {lab::testing::message_of<lab::UsageError>([&] { check_timeline_name(name); }),
-                                lab::testing::message_of<lab::UsageError>([&] { draw(small_chart(), name); })}) {
+    for (const auto& message : {lab::testing::get_message<lab::UsageError>([&] { check_timeline_name(name); }),
+                                lab::testing::get_message<lab::UsageError>([&] { draw(small_chart(), name); })}) {
       CHECK_MESSAGE(contains(message, "cannot draw '" + name + "': expected a name that ends in .png, .pdf or .svg"),
                     name);
     }
@@ -154,10 +154,10 @@ TEST_CASE("plot chart: markers, units and logarithms are gnuplot's") {
 TEST_CASE("plot chart: no point, or a wrong length, gives one clear message") {
   Chart chart = small_chart();
   chart.series[0] = {"loss", {0, -1}, {1, 2}};
-  CHECK(lab::testing::message_of<lab::UsageError>([&] { chart_script(chart); }) ==
+  CHECK(lab::testing::get_message<lab::UsageError>([&] { chart_script(chart); }) ==
         "chart 'all-reduce': there is no point to draw; expected at least one finite value, above zero on a log axis");
   chart.series[0] = {"loss", {1, 2}, {1}};
-  CHECK(lab::testing::message_of<lab::ContractError>([&] { chart_script(chart); }) ==
+  CHECK(lab::testing::get_message<lab::ContractError>([&] { chart_script(chart); }) ==
         "chart 'all-reduce': the series 'loss' has 2 x and 1 y; expected the same number of both");
 }
 
@@ -167,7 +167,7 @@ TEST_CASE("plot: where a program is missing, the message says what to install, a
   const PathIs path(programs.file(""));
   const std::string file = folder.file("x.png");
   const auto needs = [&](const std::string& program) { return "drawing '" + file + "' needs " + program; };
-  const auto refusal = [&](const auto& draw_it) { return lab::testing::message_of<lab::UsageError>(draw_it); };
+  const auto refusal = [&](const auto& draw_it) { return lab::testing::get_message<lab::UsageError>(draw_it); };
   CHECK(missing_program() == "gnuplot is not installed (package gnuplot-nox)");
   CHECK(refusal([&] { draw(small_timeline(), file); }) == needs("rsvg-convert; hint: apt-get install librsvg2-bin"));
   write_program(programs, "rsvg-convert", "exit 1");
@@ -190,7 +190,7 @@ TEST_CASE("plot: when a program fails, its message is reported and the old pictu
   write_bytes(file, "old");
   const auto drawn_by = [&](const std::string& commands) {
     write_program(programs, "gnuplot", commands);
-    return lab::testing::message_of<lab::UsageError>([&] { draw(small_chart(), file); });
+    return lab::testing::get_message<lab::UsageError>([&] { draw(small_chart(), file); });
   };
   CHECK(contains(drawn_by("echo half a picture; echo 'line 3: no such'  >&2; echo terminal >&2; exit 1"),
                  "gnuplot exited with code 1: line 3: no such terminal"));
@@ -201,7 +201,7 @@ TEST_CASE("plot: when a program fails, its message is reported and the old pictu
   CHECK(drawn_by("read first; echo \"$first\"") == "nothing was thrown");
   CHECK(read_bytes(file) == "set encoding utf8\n");
   write_program(programs, "rsvg-convert", "echo 'no such font' >&2; exit 3");
-  CHECK(contains(lab::testing::message_of<lab::UsageError>([&] { draw(small_timeline(), folder.file("x.pdf")); }),
+  CHECK(contains(lab::testing::get_message<lab::UsageError>([&] { draw(small_timeline(), folder.file("x.pdf")); }),
                  "rsvg-convert exited with code 3: no such font"));
   CHECK(folder.num_files() == 1);
 }
@@ -234,9 +234,9 @@ TEST_CASE("plot: a name that cannot be written is refused before gnuplot runs, a
   const PathIs path(programs.file(""));
   write_program(programs, "gnuplot", ": > " + programs.file("ran"));
   const std::string missing = folder.file("no/such/x.svg");
-  CHECK(contains(lab::testing::message_of<lab::UsageError>([&] { check_chart_name(missing); }), "there is no folder"));
-  CHECK(
-      contains(lab::testing::message_of<lab::UsageError>([&] { draw(small_chart(), missing); }), "there is no folder"));
+  CHECK(contains(lab::testing::get_message<lab::UsageError>([&] { check_chart_name(missing); }), "there is no folder"));
+  CHECK(contains(lab::testing::get_message<lab::UsageError>([&] { draw(small_chart(), missing); }),
+                 "there is no folder"));
   CHECK(programs.num_files() == 1);
   check_chart_name(folder.file("x.svg"));
   CHECK(folder.num_files() == 0);

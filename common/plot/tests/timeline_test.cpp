@@ -6,7 +6,7 @@
 
 #include "common/api/errors.h"
 #include "common/plot/timeline_json.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 
 using namespace lab::plot;
@@ -42,7 +42,7 @@ struct Rect {
   double x, y, width, height;
 };
 
-std::vector<Rect> boxes_of(const std::string& svg) {
+std::vector<Rect> find_boxes(const std::string& svg) {
   std::vector<Rect> boxes;
   for (const auto& box :
        matches(svg, "class=\"box\" x=\"([0-9.]+)\" y=\"([0-9.]+)\" width=\"([0-9.]+)\" height=\"([0-9.]+)\""))
@@ -50,14 +50,14 @@ std::vector<Rect> boxes_of(const std::string& svg) {
   return boxes;
 }
 
-std::vector<double> numbers_of(const std::string& text) {
+std::vector<double> read_numbers(const std::string& text) {
   std::vector<double> numbers;
   for (const auto& number : matches(text, "[0-9.]+")) numbers.push_back(std::stod(number[0]));
   return numbers;
 }
 
 std::string refusal(const Timeline& timeline) {
-  return lab::testing::message_of<lab::UsageError>([&] { to_svg(timeline); });
+  return lab::testing::get_message<lab::UsageError>([&] { to_svg(timeline); });
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ std::string refusal(const Timeline& timeline) {
 TEST_CASE("timeline: an arrow from the edge of a box to the edge of a box, or to the line where there is none") {
   Timeline timeline = chain();
   const std::string svg = to_svg(timeline);
-  const std::vector<Rect> boxes = boxes_of(svg);
+  const std::vector<Rect> boxes = find_boxes(svg);
   REQUIRE(boxes.size() == 2);
   const auto arrows = matches(svg, "class=\"arrow\" d=\"M([0-9.]+) ([0-9.]+)L([0-9.]+) ([0-9.]+)L");
   REQUIRE(arrows.size() == 1);
@@ -80,11 +80,11 @@ TEST_CASE("timeline: an arrow from the edge of a box to the edge of a box, or to
 
 TEST_CASE("timeline: the critical path is unbroken, in front of the boxes and at their lower edge") {
   const std::string svg = to_svg(chain());
-  const std::vector<Rect> boxes = boxes_of(svg);
+  const std::vector<Rect> boxes = find_boxes(svg);
   const auto parts = matches(svg, "class=\"path\" points=\"([^\"]*)\"");
   REQUIRE(parts.size() == 3);
-  const std::vector<double> message = numbers_of(parts[0][1]), first = numbers_of(parts[1][1]),
-                            last = numbers_of(parts[2][1]);
+  const std::vector<double> message = read_numbers(parts[0][1]), first = read_numbers(parts[1][1]),
+                            last = read_numbers(parts[2][1]);
   CHECK(std::vector<double>(first.end() - 2, first.end()) == std::vector<double>(message.begin(), message.begin() + 2));
   CHECK(std::vector<double>(message.end() - 2, message.end()) == std::vector<double>(last.begin(), last.begin() + 2));
   CHECK(first[1] == doctest::Approx(boxes[0].y + boxes[0].height));
@@ -116,7 +116,7 @@ TEST_CASE("timeline: names where they fit, in two lines if need be; times where 
 TEST_CASE("timeline: what begins in a box is drawn in its lower half") {
   Timeline timeline = chain();
   timeline.clocks[0].boxes = {{1, 2, 4, "inside"}, {1, 0, 10, "around"}, {1, 10, 20, "after"}};
-  const std::vector<Rect> boxes = boxes_of(to_svg(timeline));
+  const std::vector<Rect> boxes = find_boxes(to_svg(timeline));
   REQUIRE(boxes.size() == 3);
   CHECK(boxes[1].height < boxes[0].height / 2);
   CHECK(boxes[1].y >= boxes[0].y + boxes[0].height / 2);

@@ -87,12 +87,12 @@ void become(int control, const Received& received, RankFilter& filter) {
 }
 
 /// Waits for the next order, and meanwhile tells the judge of ranks that have ended.
-Received next_order(int control, const sigset_t& while_waiting, std::map<pid_t, std::int32_t>& rank_of) {
+Received next_order(int control, const sigset_t& while_waiting, std::map<pid_t, std::int32_t>& find_rank) {
   // A child that ends interrupts the wait for an order: it is reported, and the wait goes on.
   for (;;) {
     int status = 0;
-    for (pid_t child = 0; (child = ::waitpid(-1, &status, WNOHANG)) > 0; rank_of.erase(child)) {
-      if (!tell(control, {rank_of[child], 1, status})) ::_exit(0);
+    for (pid_t child = 0; (child = ::waitpid(-1, &status, WNOHANG)) > 0; find_rank.erase(child)) {
+      if (!tell(control, {find_rank[child], 1, status})) ::_exit(0);
     }
     pollfd order = {control, POLLIN, 0};
     if (::ppoll(&order, 1, nullptr, &while_waiting) > 0) return receive(control);
@@ -112,9 +112,9 @@ Received next_order(int control, const sigset_t& while_waiting, std::map<pid_t, 
   sigaddset(&ends, SIGCHLD);
   ::sigprocmask(SIG_BLOCK, &ends, &before);
   ::signal(SIGCHLD, [](int) {});
-  std::map<pid_t, std::int32_t> rank_of;
+  std::map<pid_t, std::int32_t> find_rank;
   for (;;) {
-    const Received received = next_order(control, before, rank_of);
+    const Received received = next_order(control, before, find_rank);
     const pid_t child = ::fork();
     if (child < 0) give_up("cannot fork");
     if (child == 0) {
@@ -122,7 +122,7 @@ Received next_order(int control, const sigset_t& while_waiting, std::map<pid_t, 
       ::sigprocmask(SIG_SETMASK, &before, nullptr);
       return become(control, received, filter);
     }
-    rank_of[child] = received.order.rank;
+    find_rank[child] = received.order.rank;
     for (const int descriptor : received.descriptors) ::close(descriptor);
   }
 }

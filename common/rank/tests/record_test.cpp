@@ -1,7 +1,7 @@
 #include "common/rank/record.h"
 
 #include "common/tensor/files/safetensors.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 
 namespace lab::testing {
@@ -23,8 +23,8 @@ CaseRecord some_record() {
 }
 
 /// Why bytes that a hostile rank wrote are no record.
-std::string refusal_of(const std::string& bytes) {
-  return message_of<UsageError>([&] { record_from_bytes(bytes); });
+std::string find_refusal(const std::string& bytes) {
+  return get_message<UsageError>([&] { record_from_bytes(bytes); });
 }
 
 /// A record with this text.
@@ -86,19 +86,19 @@ TEST_CASE("tensors on strides, and those that require a gradient, are written as
 TEST_CASE("a record that cannot be written says why") {
   CaseRecord complex = some_record();
   complex.results["out"] = at::zeros({2}, at::kComplexFloat);
-  CHECK(contains(message_of([&] { bytes_of_record(complex); }), "\"out\" is complex64"));
+  CHECK(contains(get_message([&] { bytes_of_record(complex); }), "\"out\" is complex64"));
 }
 
 TEST_CASE("a record that is cut anywhere is refused") {
   const std::string whole = bytes_of_record(some_record());
-  for (std::size_t size = 0; size < whole.size(); size += 7) CHECK_FALSE(refusal_of(whole.substr(0, size)).empty());
+  for (std::size_t size = 0; size < whole.size(); size += 7) CHECK_FALSE(find_refusal(whole.substr(0, size)).empty());
 }
 
 TEST_CASE("a text that is not as it should be is refused, whatever is wrong with it") {
   const std::string good = from_safetensors(bytes_of_record(some_record()), "a record").metadata.at("record");
   CHECK(record_from_bytes(with_text(good)).name == "Double");
   const auto refusal = [&](const std::string& part, const std::string& other) {
-    return refusal_of(with_text(replaced(good, part, other)));
+    return find_refusal(with_text(replaced(good, part, other)));
   };
   CHECK(contains(refusal("\"returned\"", "\"passed\""), "its state is unknown: 'passed'"));
   CHECK(contains(refusal("\"returned\"", "7"), "its 'state' is not a string"));
@@ -121,16 +121,16 @@ TEST_CASE("a text that is not as it should be is refused, whatever is wrong with
   CHECK(contains(refusal("\"version\":1", "\"version\":2"), "its version is 2, expected 1"));
   CHECK(contains(refusal(",\"version\":1", ""), "it has no 'version'"));
   CHECK(contains(refusal("[\"x.grad\"]", "[[]]"), "its 'undefined'"));
-  CHECK(contains(refusal_of(with_text(std::string(100000, '['))), "its text is not valid JSON"));
-  CHECK(contains(refusal_of(with_text("[]")), "it has no 'version'"));
-  CHECK(contains(refusal_of(to_safetensors({{"out", at::zeros({2})}})), "without its text"));
+  CHECK(contains(find_refusal(with_text(std::string(100000, '['))), "its text is not valid JSON"));
+  CHECK(contains(find_refusal(with_text("[]")), "it has no 'version'"));
+  CHECK(contains(find_refusal(to_safetensors({{"out", at::zeros({2})}})), "without its text"));
 }
 
 TEST_CASE("shapes and headers that lie are refused by the tensors' own checks") {
   const auto refusal = [](const std::string& header) {
     std::string length(8, '\0');
     for (std::size_t i = 0; i < 4; ++i) length[i] = static_cast<char>(header.size() >> (8 * i) & 0xFF);
-    return refusal_of(length + header);
+    return find_refusal(length + header);
   };
   CHECK(contains(refusal(R"({"x":{"dtype":"F32","shape":[1099511627776],"data_offsets":[0,4398046511104]}})"),
                  "lies at bytes 0 to 4398046511104"));

@@ -1,7 +1,7 @@
 #include "common/rank/sent_tensors.h"
 
 #include "common/api/errors.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 
 namespace lab::testing {
@@ -15,7 +15,7 @@ CaseInputs inputs_with(const at::Tensor& x, std::uint64_t seed) {
 }
 
 std::string refused(const std::string& name, at::IntArrayRef sizes, std::uint64_t seed) {
-  return message_of<UsageError>([&] { sent_tensor(name, sizes, seed); });
+  return get_message<UsageError>([&] { sent_tensor(name, sizes, seed); });
 }
 
 TEST_CASE("what was sent is returned, as a copy of its own each time") {

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 
 namespace lab::testing {
@@ -33,10 +33,10 @@ TEST_CASE("inputs arrive as they were sent: tensors of every kind, numbers and s
 }
 
 TEST_CASE("bytes that are no inputs are refused") {
-  CHECK(contains(message_of<UsageError>([] { inputs_from_bytes(""); }), "a case's inputs"));
+  CHECK(contains(get_message<UsageError>([] { inputs_from_bytes(""); }), "a case's inputs"));
   std::string bytes = to_bytes(CaseInputs());
   bytes[bytes.find("numbers")] = 'N';
-  CHECK(contains(message_of<UsageError>([&] { inputs_from_bytes(bytes); }), "a case's inputs that cannot be read"));
+  CHECK(contains(get_message<UsageError>([&] { inputs_from_bytes(bytes); }), "a case's inputs that cannot be read"));
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ struct SafetensorsHeader {
 /// Errors    UsageError: a dtype without a name in the format, a reserved name, a name that is not UTF-8
 std::string format_safetensors_header(const SafetensorsHeader& header);
 
-/// The reverse. Checks the form: a JSON object, no key twice, only known fields, known dtypes, non-negative
+/// Parses a header's JSON text. Checks the form: a JSON object, no key twice, only known fields, known dtypes, non-negative
 /// integers. check_safetensors_layout() checks that the numbers fit the file.
 /// Errors    UsageError: what is wrong and where; `path` names the file in the message
 SafetensorsHeader parse_safetensors_header(std::string_view text, const std::string& path);

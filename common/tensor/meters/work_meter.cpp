@@ -40,7 +40,7 @@ void WorkAccount::enter(const at::RecordFunction& call) {
     ++depth_;
     return;
   }
-  const int row = work_row_of(call.name());
+  const int row = find_work_row(call.name());
   if (row < 0) return;
   const auto place = static_cast<std::size_t>(row);
   const std::int64_t flops = work_table()[place].flops(call.inputs());

@@ -331,7 +331,7 @@ const std::vector<WorkRow>& work_table() {
   return table;
 }
 
-int work_row_of(const char* name) {
+int find_work_row(const char* name) {
   static const std::unordered_map<std::string_view, int> index = make_index(work_table());
   const auto found = index.find(name);
   return found == index.end() ? -1 : found->second;

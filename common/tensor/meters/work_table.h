@@ -72,6 +72,6 @@ struct WorkRow {
 const std::vector<WorkRow>& work_table();
 
 /// The place in work_table() of an operator's name; -1: not counted.
-int work_row_of(const char* name);
+int find_work_row(const char* name);
 
 }  // namespace lab

@@ -1,6 +1,6 @@
 #include "common/tensor/gpus.h"
 
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 
 namespace lab {
@@ -14,7 +14,7 @@ TEST_CASE("--device cuda without a GPU is one sentence") {
     MESSAGE("skipped: this LibTorch has CUDA");
     return;
   }
-  CHECK(testing::message_of([] { gpus_for("cuda"); }) ==
+  CHECK(testing::get_message([] { gpus_for("cuda"); }) ==
         "--device cuda: this LibTorch has no CUDA, or there is no GPU; hint: leave --device out to use the CPU");
 }
 

@@ -5,7 +5,7 @@
 #include <csignal>
 
 #include "common/base/subprocess.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 
 // The device that tests use in place of a GPU must be as strict as one, or a test on it shows nothing.

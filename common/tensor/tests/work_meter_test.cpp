@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "common/api/errors.h"
-#include "common/tensor/tests/work_of.h"
+#include "common/tensor/tests/measure_work.h"
 
 namespace {
 
 using lab_test::ByOperator;
 using lab_test::flops_in;
+using lab_test::measure_work;
 using lab_test::tracked;
-using lab_test::work_of;
 
 }  // namespace
 
@@ -31,7 +31,7 @@ TEST_CASE("work meter: gradients that are accumulated are additions") {
   const at::Tensor x = tracked({10});
   const at::Tensor y = x * 3;
   y.backward(at::ones_like(y), true);
-  CHECK(work_of([&] { y.backward(at::ones_like(y)); }).by_operator ==
+  CHECK(measure_work([&] { y.backward(at::ones_like(y)); }).by_operator ==
         ByOperator{{"aten::mul", 10}, {"aten::add_", 10}});
 }
 
@@ -47,7 +47,7 @@ TEST_CASE("work meter: an operator that throws leaves the meter in order") {
           CHECK_THROWS(at::mm(at::ones({4, 6}), at::ones({5})));
         }) >= 0);
   CHECK(flops_in([] { at::ones({3}) + 1; }) == 3);
-  const auto reading = work_of([] {
+  const auto reading = measure_work([] {
     CHECK_THROWS(at::addmm(at::ones({7}), at::ones({2, 3}), at::ones({3, 4})));
     at::ones({3}) + 1;
   });
@@ -116,9 +116,9 @@ TEST_CASE("work meter: the same with several threads per operator") {
   };
   const int before = at::get_num_threads();
   at::set_num_threads(1);
-  const lab::WorkReading one = work_of(step);
+  const lab::WorkReading one = measure_work(step);
   at::set_num_threads(2);
-  const lab::WorkReading two = work_of(step);
+  const lab::WorkReading two = measure_work(step);
   at::set_num_threads(before);
   CHECK(one.flops > 2 * 3 * (4 * 16 * 64 * 64) * 8 * 9);
   CHECK(one.by_operator == two.by_operator);

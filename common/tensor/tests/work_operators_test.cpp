@@ -1,21 +1,21 @@
-#include "common/tensor/tests/work_of.h"
+#include "common/tensor/tests/measure_work.h"
 
 // What each kind of operator counts, forward and backward.
 namespace {
 
 using lab_test::ByOperator;
 using lab_test::flops_in;
+using lab_test::measure_work;
 using lab_test::tracked;
-using lab_test::work_of;
 
 TEST_CASE("work of operators: products of matrices and vectors") {
   const at::Tensor a = at::ones({2, 3});
   const at::Tensor b = at::ones({3, 4});
   const at::Tensor u = at::ones({3});
-  CHECK(work_of([&] { at::mm(a, b); }).by_operator == ByOperator{{"aten::mm", 48}});
-  CHECK(work_of([&] { at::mv(a, u); }).by_operator == ByOperator{{"aten::mv", 12}});
-  CHECK(work_of([&] { at::dot(u, u); }).by_operator == ByOperator{{"aten::dot", 6}});
-  CHECK(work_of([&] {
+  CHECK(measure_work([&] { at::mm(a, b); }).by_operator == ByOperator{{"aten::mm", 48}});
+  CHECK(measure_work([&] { at::mv(a, u); }).by_operator == ByOperator{{"aten::mv", 12}});
+  CHECK(measure_work([&] { at::dot(u, u); }).by_operator == ByOperator{{"aten::dot", 6}});
+  CHECK(measure_work([&] {
           at::bmm(at::ones({5, 2, 3}), at::ones({5, 3, 4}));
         }).by_operator == ByOperator{{"aten::bmm", 240}});
   at::Tensor result = at::empty({0});
@@ -28,9 +28,9 @@ TEST_CASE("work of operators: an addend is added once per element of the result,
   const at::Tensor b = at::ones({3, 4});
   const at::Tensor a5 = at::ones({5, 2, 3});
   const at::Tensor b5 = at::ones({5, 3, 4});
-  CHECK(work_of([&] { at::addmm(at::ones({4}), a, b); }).by_operator == ByOperator{{"aten::addmm", 48 + 8}});
+  CHECK(measure_work([&] { at::addmm(at::ones({4}), a, b); }).by_operator == ByOperator{{"aten::addmm", 48 + 8}});
   CHECK(flops_in([&] { at::addmm(at::ones({4}), a, b, 0); }) == 48);
-  CHECK(work_of([&] { at::ones({2, 4}).addmm_(a, b); }).by_operator == ByOperator{{"aten::addmm_", 48 + 8}});
+  CHECK(measure_work([&] { at::ones({2, 4}).addmm_(a, b); }).by_operator == ByOperator{{"aten::addmm_", 48 + 8}});
   CHECK(flops_in([&] { at::baddbmm(at::ones({4}), a5, b5); }) == 240 + 40);
   CHECK(flops_in([&] { at::addbmm(at::ones({2, 4}), a5, b5); }) == 240 + 8);
   CHECK(flops_in([&] { at::addmv(at::ones({2}), a, at::ones({3})); }) == 12 + 2);
@@ -60,7 +60,7 @@ TEST_CASE("work of operators: convolution with stride, padding, dilation and gro
   const at::Tensor weight = at::ones({6, 2, 3, 3});
   // (9 + 2 - 2 - 1) / 2 + 1 = 5 rows; (7 + 4 - 4 - 1) / 1 + 1 = 7 columns
   at::Tensor y;
-  const auto reading = work_of([&] { y = at::conv2d(x, weight, {}, {2, 1}, {1, 2}, {1, 2}, 2); });
+  const auto reading = measure_work([&] { y = at::conv2d(x, weight, {}, {2, 1}, {1, 2}, {1, 2}, 2); });
   CHECK(y.sizes() == at::IntArrayRef({2, 6, 5, 7}));
   CHECK(reading.by_operator == ByOperator{{"aten::convolution", 2 * (2 * 6 * 5 * 7) * (4 / 2) * 9}});
   CHECK(flops_in([&] {
@@ -76,7 +76,7 @@ TEST_CASE("work of operators: a backend's own convolution counts as the one that
   const std::int64_t expected = flops_in([&] { at::conv2d(x, weight, bias, {2, 1}, {1, 2}, {1, 2}); });
   CHECK(expected == 2 * 6 * 5 * 7 * (2 * 4 * 9 + 1));
   if (at::hasMKLDNN()) {
-    const auto reading = work_of([&] { at::mkldnn_convolution(x, weight, bias, {1, 2}, {2, 1}, {1, 2}, 1); });
+    const auto reading = measure_work([&] { at::mkldnn_convolution(x, weight, bias, {1, 2}, {2, 1}, {1, 2}, 1); });
     CHECK(reading.by_operator == ByOperator{{"aten::mkldnn_convolution", expected}});
   }
   CHECK(flops_in([&] { at::slow_conv_dilated2d(x, weight, {3, 3}, bias, {2, 1}, {1, 2}, {1, 2}); }) == expected);
@@ -102,7 +102,7 @@ TEST_CASE("work of operators: convolution's backward counts the gradients that a
       const at::Tensor grad = at::ones_like(y);
       weight.mutable_grad() = at::Tensor();
       bias.mutable_grad() = at::Tensor();
-      CHECK(work_of([&] { y.backward(grad); }).by_operator ==
+      CHECK(measure_work([&] { y.backward(grad); }).by_operator ==
             ByOperator{{"aten::convolution_backward", product * (of_input ? 2 : 1) + (of_bias ? num_y : 0)}});
     }
   }
@@ -128,9 +128,9 @@ TEST_CASE("work of operators: element-wise operators count the elements of their
   const at::Tensor a = at::ones({4, 1});
   const at::Tensor b = at::ones({3});
   at::Tensor c = at::ones({4, 3});
-  CHECK(work_of([&] { a + b; }).by_operator == ByOperator{{"aten::add", 12}});
-  CHECK(work_of([&] { c += b; }).by_operator == ByOperator{{"aten::add_", 12}});
-  CHECK(work_of([&] { c.mul_(2).sub_(1).div_(3); }).by_operator ==
+  CHECK(measure_work([&] { a + b; }).by_operator == ByOperator{{"aten::add", 12}});
+  CHECK(measure_work([&] { c += b; }).by_operator == ByOperator{{"aten::add_", 12}});
+  CHECK(measure_work([&] { c.mul_(2).sub_(1).div_(3); }).by_operator ==
         ByOperator{{"aten::mul_", 12}, {"aten::sub_", 12}, {"aten::div_", 12}});
   CHECK(flops_in([&] { 1 - c; }) == 12);
   CHECK(flops_in([&] { at::pow(2, b); }) == 3);
@@ -166,10 +166,10 @@ TEST_CASE("work of operators: activations' backward counts once per element") {
 
 TEST_CASE("work of operators: reductions count the elements of their input, once") {
   const at::Tensor x = at::ones({4, 5, 6});
-  CHECK(work_of([&] { x.sum(); }).by_operator == ByOperator{{"aten::sum", 120}});
-  CHECK(work_of([&] { x.sum(1); }).by_operator == ByOperator{{"aten::sum", 120}});
-  CHECK(work_of([&] { x.mean(); }).by_operator == ByOperator{{"aten::mean", 120}});  // calls sum and div_
-  CHECK(work_of([&] { x.norm(); }).by_operator == ByOperator{{"aten::norm", 120}});
+  CHECK(measure_work([&] { x.sum(); }).by_operator == ByOperator{{"aten::sum", 120}});
+  CHECK(measure_work([&] { x.sum(1); }).by_operator == ByOperator{{"aten::sum", 120}});
+  CHECK(measure_work([&] { x.mean(); }).by_operator == ByOperator{{"aten::mean", 120}});  // calls sum and div_
+  CHECK(measure_work([&] { x.norm(); }).by_operator == ByOperator{{"aten::norm", 120}});
   CHECK(flops_in([&] { x.mean(at::IntArrayRef{0, 2}); }) == 120);
   CHECK(flops_in([&] { x.amax(-1); }) == 120);
   CHECK(flops_in([&] { x.max(); }) == 120);
@@ -184,9 +184,9 @@ TEST_CASE("work of operators: reductions count the elements of their input, once
 TEST_CASE("work of operators: softmax, forward and backward") {
   const at::Tensor x = tracked({4, 10});
   at::Tensor y;
-  CHECK(work_of([&] { y = at::softmax(x, -1); }).by_operator == ByOperator{{"aten::_softmax", 5 * 40}});
+  CHECK(measure_work([&] { y = at::softmax(x, -1); }).by_operator == ByOperator{{"aten::_softmax", 5 * 40}});
   const at::Tensor grad = at::ones_like(y);
-  CHECK(work_of([&] { y.backward(grad); }).by_operator == ByOperator{{"aten::_softmax_backward_data", 4 * 40}});
+  CHECK(measure_work([&] { y.backward(grad); }).by_operator == ByOperator{{"aten::_softmax_backward_data", 4 * 40}});
   CHECK(flops_in([&] { at::log_softmax(x, -1); }) == 5 * 40);
 }
 
@@ -203,13 +203,15 @@ TEST_CASE("work of operators: normalisation counts once, whatever it calls") {
   const at::Tensor bias = tracked({8});
   const at::Tensor of_channels = tracked({6});
   at::Tensor y;
-  CHECK(work_of([&] { y = at::layer_norm(x, {8}, weight, bias); }).by_operator ==
+  CHECK(measure_work([&] { y = at::layer_norm(x, {8}, weight, bias); }).by_operator ==
         ByOperator{{"aten::native_layer_norm", 7 * 192}});
   const at::Tensor grad = at::ones_like(y);
-  CHECK(work_of([&] { y.backward(grad); }).by_operator == ByOperator{{"aten::native_layer_norm_backward", 13 * 192}});
-  CHECK(work_of([&] { y = at::group_norm(x, 3, of_channels, of_channels); }).by_operator ==
+  CHECK(measure_work([&] { y.backward(grad); }).by_operator ==
+        ByOperator{{"aten::native_layer_norm_backward", 13 * 192}});
+  CHECK(measure_work([&] { y = at::group_norm(x, 3, of_channels, of_channels); }).by_operator ==
         ByOperator{{"aten::native_group_norm", 7 * 192}});
-  CHECK(work_of([&] { at::batch_norm(x, of_channels, of_channels, {}, {}, true, 0.1, 1e-5, false); }).flops == 7 * 192);
+  CHECK(measure_work([&] { at::batch_norm(x, of_channels, of_channels, {}, {}, true, 0.1, 1e-5, false); }).flops ==
+        7 * 192);
 }
 
 TEST_CASE("work of operators: losses") {
@@ -221,7 +223,7 @@ TEST_CASE("work of operators: losses") {
 
 TEST_CASE("work of operators: what computes nothing counts nothing") {
   const at::Tensor x = at::ones({4, 6});
-  const auto reading = work_of([&] {
+  const auto reading = measure_work([&] {
     x.clone().t().contiguous().view({-1}).narrow(0, 1, 3).copy_(at::zeros({3}));
     at::cat({x, x}).index_select(0, at::arange(3)).to(at::kDouble);
     at::rand({10}).fill_(2).zero_();
@@ -245,7 +247,7 @@ TEST_CASE("work of operators: attention of 4-d tensors counts its formula, with 
   const at::Tensor dense = at::ones({B, H, L, D});
   const at::Tensor strided = at::ones({B, L, H, D}).transpose(1, 2);
   for (const at::Tensor& q : {dense, strided}) {
-    const auto reading = work_of([&] { at::matmul(at::softmax(at::matmul(q, q.transpose(-2, -1)) / 2, -1), q); });
+    const auto reading = measure_work([&] { at::matmul(at::softmax(at::matmul(q, q.transpose(-2, -1)) / 2, -1), q); });
     CHECK(reading.by_operator == ByOperator{{"aten::bmm", 4 * B * H * L * L * D},
                                             {"aten::div", B * H * L * L},
                                             {"aten::_softmax", 5 * B * H * L * L}});

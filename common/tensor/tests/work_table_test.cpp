@@ -43,13 +43,13 @@ TEST_CASE("work table: its operators are LibTorch's") {
 
 TEST_CASE("work table: an operator is found by its whole name") {
   const auto name_at = [](const char* name) {
-    const int row = lab::work_row_of(name);
+    const int row = lab::find_work_row(name);
     return row < 0 ? std::string() : lab::work_table()[static_cast<std::size_t>(row)].name;
   };
   CHECK(name_at("aten::mm") == "aten::mm");
   CHECK(name_at("aten::add_") == "aten::add_");
   for (const char* other : {"", "mm", "aten::", "aten::mmm", "aten::matmul", "aten::copy_", "aten::eq", "mine::mm"}) {
     CAPTURE(other);
-    CHECK(lab::work_row_of(other) == -1);
+    CHECK(lab::find_work_row(other) == -1);
   }
 }

@@ -13,7 +13,7 @@ int divide(int number, int divisor) {
 }
 
 const int kElementLine = __LINE__ + 2;
-int element_of(const std::vector<int>& values, std::size_t index) {
+int find_element(const std::vector<int>& values, std::size_t index) {
   return values[index];
 }
 

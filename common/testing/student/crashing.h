@@ -13,7 +13,7 @@ int divide(int number, int divisor);
 extern const int kDivideLine;
 
 /// Without a check of its own, unlike at().
-int element_of(const std::vector<int>& values, std::size_t index);
+int find_element(const std::vector<int>& values, std::size_t index);
 extern const int kElementLine;
 
 int call_itself(int depth);

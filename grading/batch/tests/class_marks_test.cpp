@@ -44,7 +44,7 @@ TEST_CASE("a row for each student: of the roster, of a group, and of nobody's ro
   stranger.hand_in.is_late = true;  // with nothing that counts
   plan.hand_ins = {stranger, group};
   plan.missing = {1};
-  const std::vector<MarkedStudent> students = students_of(plan, &roster);
+  const std::vector<MarkedStudent> students = list_students(plan, &roster);
   REQUIRE(students.size() == 4);
   for (const std::size_t of_group : {0u, 2u}) {
     CHECK(students[of_group].roster_row == of_group);

@@ -25,13 +25,13 @@ struct SmallClass {
     rubric.total = 20;
   }
   void add(const std::string& who, Worth easy, Worth hard, double seconds = 10) {
-    LabOutcome outcome = testing::outcome_of({judged("a9.easy", {easy}), judged("a9.hard", {Worth::kPassed, hard})});
+    LabOutcome outcome = testing::make_outcome({judged("a9.easy", {easy}), judged("a9.hard", {Worth::kPassed, hard})});
     if (hard == Worth::kFailed) outcome.tasks["a9.hard"].checks[1].symptom.message = "the <sum> is divided";
     outcome.seconds = seconds;
     MarkedStudent& student = students.emplace_back();
     student.who = who;
     student.identity.name = "Name of " + who;
-    student.labs[rubric.lab] = marks_of(rubric, outcome, {});
+    student.labs[rubric.lab] = compute_marks(rubric, outcome, {});
     overview.add(who, student.labs[rubric.lab], outcome);
   }
   std::string page(const std::string& similarity = "") const {
@@ -60,8 +60,8 @@ TEST_CASE("an overview counts marks, tasks, checks and causes, the hardest first
 TEST_CASE("a task with many checks leaves room for those of others") {
   SmallClass some;
   for (int i = 0; i < 20; ++i) some.add(std::to_string(i), i == 0 ? Worth::kFailed : Worth::kPassed, Worth::kPassed);
-  LabOutcome outcome = testing::outcome_of({judged("a9.hard", std::vector<Worth>(30, Worth::kFailed))});
-  for (const char* who : {"ada", "bob"}) some.overview.add(who, marks_of(some.rubric, outcome, {}), outcome);
+  LabOutcome outcome = testing::make_outcome({judged("a9.hard", std::vector<Worth>(30, Worth::kFailed))});
+  for (const char* who : {"ada", "bob"}) some.overview.add(who, compute_marks(some.rubric, outcome, {}), outcome);
   const std::string page = some.page();
   CHECK(has(page, "a9.hard.Check10"));  // the third by name
   CHECK_FALSE(has(page, "a9.hard.Check2"));

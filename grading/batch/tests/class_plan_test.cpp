@@ -1,13 +1,13 @@
 #include "grading/batch/class_plan.h"
 
 #include "common/api/errors.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 
 namespace lab::grading {
 namespace {
 
-using lab::testing::message_of;
+using lab::testing::get_message;
 
 HandIn hand_in(const std::string& shown, const std::vector<Student>& students = {}, std::int64_t version = 0) {
   return {"/x/" + shown, shown, shown, students, false, version};
@@ -20,14 +20,14 @@ ScannedHandIn scanned(const Identity& identity, const std::map<std::string, std:
   return found;
 }
 
-std::string folder_of(const HandIn& hand_in, const Identity& identity) {
+std::string get_folder(const HandIn& hand_in, const Identity& identity) {
   return identity.id.empty() ? identity.name.empty() ? hand_in.shown : identity.name : identity.id;
 }
 
 const std::map<std::string, std::string> kJudging = {{"a4", "j"}, {"a9", "j"}};
 
 /// "WHO:LAB LAB" for each hand-in.
-std::vector<std::string> labs_of(const ClassPlan& plan, std::vector<std::string> PlannedHandIn::*labs) {
+std::vector<std::string> list_labs(const ClassPlan& plan, std::vector<std::string> PlannedHandIn::*labs) {
   std::vector<std::string> lines;
   for (const PlannedHandIn& one : plan.hand_ins) {
     std::string line = one.who + ":";
@@ -47,14 +47,14 @@ TEST_CASE("whose a hand-in is: by the platform and the roster, else by its signa
   const std::vector<ScannedHandIn> found = {scanned({"Ada", "s1"}, {{"a4", "1"}}), scanned({}, {{"a4", "1"}}),
                                             scanned({"G", "s2"}, {{"a9", "1"}}), scanned({}, {{"a4", "1"}}),
                                             scanned({"Ada", "s1"}, {{"a4", "1"}})};
-  const ClassPlan plan = plan_class(all, found, &roster, folder_of);
-  CHECK(labs_of(plan, &PlannedHandIn::labs) ==
+  const ClassPlan plan = plan_class(all, found, &roster, get_folder);
+  CHECK(list_labs(plan, &PlannedHandIn::labs) ==
         std::vector<std::string>{"s1: a4", "99: a4", "s2: a9", "d.zip: a4", "s2: a4"});
   CHECK(plan.missing == std::vector<std::size_t>{2});
   CHECK(plan.hand_ins[0].notes.empty());
   CHECK(plan.hand_ins[4].notes ==
         std::vector<std::string>{"e.zip is signed by Ada (s1), and was handed in by Hopper, Grace (s2)"});
-  const ClassPlan without = plan_class(all, found, nullptr, folder_of);
+  const ClassPlan without = plan_class(all, found, nullptr, get_folder);
   CHECK(without.hand_ins[0].who == "4711");
   CHECK(without.hand_ins[2].who == "s2");
 }
@@ -64,8 +64,8 @@ TEST_CASE("of several hand-ins of a lab the last counts, lab by lab") {
   const HandIns all = {{hand_in("a9-1.zip", {ada}, 20), hand_in("a9.zip", {ada}, 10), hand_in("b.zip", {ada}, 15)}, {}};
   const std::vector<ScannedHandIn> found = {scanned({}, {{"a9", "2"}}), scanned({}, {{"a4", "1"}, {"a9", "1"}}),
                                             scanned({}, {{"a4", "2"}})};
-  const ClassPlan plan = plan_class(all, found, nullptr, folder_of);
-  CHECK(labs_of(plan, &PlannedHandIn::labs) == std::vector<std::string>{"1: a9", "1:", "1: a4"});
+  const ClassPlan plan = plan_class(all, found, nullptr, get_folder);
+  CHECK(list_labs(plan, &PlannedHandIn::labs) == std::vector<std::string>{"1: a9", "1:", "1: a4"});
   CHECK(plan.hand_ins[1].notes == std::vector<std::string>{"a9.zip: a9 was handed in again: a9-1.zip counts",
                                                            "a9.zip: a4 was handed in again: b.zip counts"});
 }
@@ -75,9 +75,9 @@ TEST_CASE("due is what is new, handed in differently or judged differently") {
   const std::vector<ScannedHandIn> found = {scanned({}, {{"a4", "v2"}, {"a9", "v1"}}), scanned({}, {{"a4", "v1"}})};
   const std::vector<StoredResult> stored = {{"1", "a4", "", "v1", "j", ""}, {"1", "a9", "", "v1", "j", ""}};
   const auto due = [&](const ClassChoice& choice, const std::map<std::string, std::string>& judging = kJudging) {
-    ClassPlan plan = plan_class(all, found, nullptr, folder_of);
+    ClassPlan plan = plan_class(all, found, nullptr, get_folder);
     choose_due(plan, choice, stored, judging);
-    return labs_of(plan, &PlannedHandIn::due);
+    return list_labs(plan, &PlannedHandIn::due);
   };
   using Lines = std::vector<std::string>;
   CHECK(due({}) == Lines{"1: a4", "2: a4"});
@@ -86,7 +86,7 @@ TEST_CASE("due is what is new, handed in differently or judged differently") {
   CHECK(due({{}, false, true, {}}) == Lines{"1: a4 a9", "2: a4"});
   CHECK(due({{"2"}, false, true, {}}) == Lines{"1:", "2: a4"});
   CHECK(due({{"a"}, false, false, {}}) == Lines{"1: a4", "2:"});
-  CHECK(message_of([&] {
+  CHECK(get_message([&] {
           due({{"nobody"}, false, false, {}});
         }) == "--only nobody: expected a student's id or name, or a hand-in");
 }
@@ -100,7 +100,7 @@ TEST_CASE("what was decided about files holds until they are handed in different
                                             {"2", "a4", "", "v0", judging_with("j", decided), ""},
                                             {"3", "a4", "", "v1", "j", ""}};
   const auto planned = [&](const ClassChoice& choice, const std::string& judging = "j") {
-    ClassPlan plan = plan_class(all, found, nullptr, folder_of);
+    ClassPlan plan = plan_class(all, found, nullptr, get_folder);
     choose_due(plan, choice, stored, {{"a4", judging}});
     std::string text;
     for (const PlannedHandIn& one : plan.hand_ins) {
@@ -162,11 +162,11 @@ TEST_CASE("code that several have handed in is judged once, and not at all where
       plan_class(all,
                  {scanned({}, {{"a9", "1a"}}), scanned({}, {{"a9", "1b"}}), scanned({}, {{"a4", "1"}}),
                   scanned({}, {{"a9", "2"}}), scanned({}, {{"a9", "2"}, {"a4", "3"}}), scanned({}, {{"a9", "4"}})},
-                 nullptr, folder_of);
+                 nullptr, get_folder);
   const std::vector<StoredResult> stored = {{"d", "a9", "d", "2", "j", ""}, {"f", "a9", "f", "4", "other", ""}};
   choose_due(plan, {}, stored, kJudging);
   const std::vector<std::size_t> to_do = {0, 1, 2, 4, 5};
-  const GradingRounds rounds = rounds_of(plan, to_do, stored);
+  const GradingRounds rounds = plan_rounds(plan, to_do, stored);
   CHECK(rounds.own_code == std::vector<std::size_t>{0, 2, 4, 5});  // a4's 1 is not a9's; e's a4 is its own
   CHECK(rounds.same_code == std::vector<std::size_t>{1});
   CHECK(rounds.sources.at("a9 1 j") == "a");
@@ -174,8 +174,8 @@ TEST_CASE("code that several have handed in is judged once, and not at all where
   CHECK(rounds.sources.at("a9 4 j") == "f");
   // Judged again: nothing that is kept counts.
   choose_due(plan, {{}, false, true, {}}, stored, kJudging);
-  CHECK(rounds_of(plan, {3, 4}, {}).own_code == std::vector<std::size_t>{3, 4});
-  CHECK(rounds_of(plan, {3, 4}, {}).sources.at("a9 2 j") == "d");
+  CHECK(plan_rounds(plan, {3, 4}, {}).own_code == std::vector<std::size_t>{3, 4});
+  CHECK(plan_rounds(plan, {3, 4}, {}).sources.at("a9 2 j") == "d");
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ using testing::FileMap;
 using Lines = std::vector<std::string>;
 
 /// A case's parts by their headings in brackets; what stands before the first says what it is about.
-std::map<std::string, Lines> parts_of(const std::string& text) {
+std::map<std::string, Lines> split_parts(const std::string& text) {
   std::map<std::string, Lines> parts;
   std::string heading;
   for (const std::string_view line : split(text, '\n')) {
@@ -54,7 +54,7 @@ std::string option_in(const std::map<std::string, Lines>& parts, const std::stri
   return "";
 }
 
-std::string code_of(const std::string& marks) {
+std::string read_code(const std::string& marks) {
   return "int marks = " + marks + ";\n";
 }
 
@@ -66,9 +66,9 @@ void add_files(const std::string& word, const std::string& below, FileMap& files
   if (key == "a9" && value == "answers")
     files[below + "a9_collectives/written.md"] = "the answer is 42, as shown above";
   if (key == "a9" && std::isdigit(static_cast<unsigned char>(value.front())) != 0)
-    files[below + "a9_collectives/student/broadcast/flat.cpp"] = code_of(value);
-  if (key == "bare") files[below + "student/broadcast/flat.cpp"] = code_of(value);
-  if (key == "a5") files[below + "a5_pipeline/student/baseline.cpp"] = code_of(value);
+    files[below + "a9_collectives/student/broadcast/flat.cpp"] = read_code(value);
+  if (key == "bare") files[below + "student/broadcast/flat.cpp"] = read_code(value);
+  if (key == "a5") files[below + "a5_pipeline/student/baseline.cpp"] = read_code(value);
 }
 
 void write_archive(const std::string& path, ArchiveBuilder::Format format, const Lines& words) {
@@ -104,9 +104,9 @@ void write_entry(const std::string& folder, const std::string& line) {
     write_archive(path, ArchiveBuilder::Format::kZip, {"a9=1"});
     std::filesystem::resize_file(path, 40);
   } else if (kind == "code") {
-    write_bytes(path, code_of(words.at(0)));
+    write_bytes(path, read_code(words.at(0)));
   } else if (kind == "answers") {  // A5's, with the code in it
-    write_bytes(path, fmt::format("# A5\n\n```cpp student/baseline.cpp\n{}```\n", code_of(words.at(0))));
+    write_bytes(path, fmt::format("# A5\n\n```cpp student/baseline.cpp\n{}```\n", read_code(words.at(0))));
   } else {
     REQUIRE_MESSAGE(kind == "text", line);
     write_bytes(path, fmt::format("{}\n", fmt::join(words, " ")));
@@ -176,7 +176,7 @@ Result graded(const std::map<std::string, Lines>& parts, const TemporaryFolder& 
   const ClassPlan plan = plan_class(
       folder.hand_ins(), scanned, roster.get(),
       [&](const HandIn& one, const Identity& identity) { return results_name(one.path, identity, both_labs()); });
-  std::vector<MarkedStudent> students = students_of(plan, roster.get());
+  std::vector<MarkedStudent> students = list_students(plan, roster.get());
   std::set<std::string> labs;
   for (const PlannedHandIn& one : plan.hand_ins) {
     if (one.labs.empty()) continue;
@@ -202,7 +202,7 @@ Result graded(const std::map<std::string, Lines>& parts, const TemporaryFolder& 
     }
   }
   for (const MarkedStudent& student : students) {
-    std::string line = id_of(roster.get(), student) + (roster != nullptr && !student.roster_row ? " (?)" : "") + ":";
+    std::string line = find_id(roster.get(), student) + (roster != nullptr && !student.roster_row ? " (?)" : "") + ":";
     for (const auto& [lab, marks] : student.labs)
       line += fmt::format(" {}={}", lab.substr(0, lab.find('_')), marks.marks);
     if (!student.open.empty()) line += fmt::format("; open: {}", fmt::join(student.open, "; "));
@@ -217,7 +217,7 @@ Result graded(const std::map<std::string, Lines>& parts, const TemporaryFolder& 
 
 void check_case(const std::string& path) {
   CAPTURE(path);
-  const std::map<std::string, Lines> parts = parts_of(read_file(path));
+  const std::map<std::string, Lines> parts = split_parts(read_file(path));
   const TemporaryFolder scratch;
   if (parts.count("refused") != 0) {
     std::string message = "it was not refused";

@@ -3,18 +3,18 @@
 #include <limits>
 
 #include "common/api/errors.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 #include "grading/batch/csv.h"
 
 namespace lab::grading {
 namespace {
 
-using lab::testing::message_of;
+using lab::testing::get_message;
 
 const std::vector<std::string> kLabs = {"a4_data_tensor", "a9_collectives", "optC_model_parallel"};
 
-LabMarks mark_of(double reached, double pending = 0, double not_judged = 0) {
+LabMarks make_mark(double reached, double pending = 0, double not_judged = 0) {
   LabMarks of_lab;
   of_lab.lab = "a9_collectives";
   of_lab.marks = reached;
@@ -49,8 +49,8 @@ TEST_CASE(
   const GradebookImport book(roster, kLabs, {});
   CHECK(book.file() == "canvas.csv");
   const auto result =
-      book.of({student_with(0, "a9_collectives", mark_of(200.0 / 3)), student_with(1, "a9_collectives", mark_of(0)),
-               student_with(2, "a9_collectives", mark_of(50))},
+      book.of({student_with(0, "a9_collectives", make_mark(200.0 / 3)), student_with(1, "a9_collectives", make_mark(0)),
+               student_with(2, "a9_collectives", make_mark(50))},
               {"a9_collectives"}, false);
   CHECK(result.csv ==
         "Student,ID,SIS User ID,SIS Login ID,Section,A9 Collectives (123456)\n"
@@ -66,8 +66,8 @@ TEST_CASE("marks that are not final stay as they were exported, with the reason"
   const Roster roster(kCanvas, "r.csv");
   const GradebookImport book(roster, kLabs, {});
   const std::vector<MarkedStudent> students = {
-      student_with(0, "a9_collectives", mark_of(60, 5)), student_with(1, "a9_collectives", mark_of(60, 0, 5)),
-      student_with(3, "a9_collectives", mark_of(std::numeric_limits<double>::quiet_NaN()))};
+      student_with(0, "a9_collectives", make_mark(60, 5)), student_with(1, "a9_collectives", make_mark(60, 0, 5)),
+      student_with(3, "a9_collectives", make_mark(std::numeric_limits<double>::quiet_NaN()))};
   const auto cells = [&](bool with_pending) {
     CsvRow column;
     for (const CsvRow& row : parse_csv(book.of(students, {"a9_collectives"}, with_pending).csv, "c.csv"))
@@ -87,9 +87,9 @@ TEST_CASE("marks that are not final stay as they were exported, with the reason"
 TEST_CASE("what is not handed in now, disputed or not in the roster changes no cell") {
   const Roster roster(kCanvas, "r.csv");
   const GradebookImport book(roster, kLabs, {});
-  std::vector<MarkedStudent> students = {student_with(0, "a9_collectives", mark_of(60)),
-                                         student_with(1, "a9_collectives", mark_of(60)),
-                                         student_with(3, "a9_collectives", mark_of(60))};
+  std::vector<MarkedStudent> students = {student_with(0, "a9_collectives", make_mark(60)),
+                                         student_with(1, "a9_collectives", make_mark(60)),
+                                         student_with(3, "a9_collectives", make_mark(60))};
   students[0].handed_in.clear();
   students[1].withheld["a9_collectives"] = "another has the same signature";
   students[2].roster_row.reset();
@@ -102,8 +102,8 @@ TEST_CASE("what is not handed in now, disputed or not in the roster changes no c
 
 TEST_CASE("a column is named, or guessed where only one fits; else the lab is left out, with a note") {
   const Roster roster(kCanvas, "r.csv");
-  const std::vector<MarkedStudent> students = {student_with(0, "a9_collectives", mark_of(60)),
-                                               student_with(0, "optC_model_parallel", mark_of(70))};
+  const std::vector<MarkedStudent> students = {student_with(0, "a9_collectives", make_mark(60)),
+                                               student_with(0, "optC_model_parallel", make_mark(70))};
   const GradebookImport named(roster, kLabs, {"a9=A4 (2)", "optC=Notes"});
   const auto result = named.of(students, {"a9_collectives", "optC_model_parallel"}, false);
   CHECK(parse_csv(result.csv, "c.csv")[2] == CsvRow{"Lovelace, Ada", "11", "s11", "@ada", "A", "70", "60"});
@@ -123,7 +123,7 @@ TEST_CASE("a column is named, or guessed where only one fits; else the lab is le
 
 TEST_CASE("of several labs, those get marks whose column is named; a roster without students is no problem") {
   const Roster both("Student,ID,Section,A4 (1),A9 (2)\nA,1,B,,3\n", "r.csv");
-  const std::vector<MarkedStudent> students = {student_with(0, "a4_data_tensor", mark_of(60))};
+  const std::vector<MarkedStudent> students = {student_with(0, "a4_data_tensor", make_mark(60))};
   const std::vector<std::string> labs = {"a4_data_tensor", "a9_collectives"};
   const auto unclear = GradebookImport(both, kLabs, {}).of(students, labs, false);
   CHECK(unclear.csv.empty());
@@ -141,7 +141,7 @@ TEST_CASE("of several labs, those get marks whose column is named; a roster with
 TEST_CASE("a wrong --column is refused before anything is graded") {
   const Roster roster(kCanvas, "r.csv");
   const auto refusal = [&](const std::vector<std::string>& columns) {
-    return message_of([&] { GradebookImport(roster, kLabs, columns); });
+    return get_message([&] { GradebookImport(roster, kLabs, columns); });
   };
   CHECK(
       refusal({"a9=A9 Colectives (123456)"}) ==
@@ -156,7 +156,7 @@ TEST_CASE("a wrong --column is refused before anything is graded") {
   const Roster list("ID\n1\n", "r.csv");
   CHECK(GradebookImport(list, kLabs, {}).file().empty());
   CHECK(GradebookImport(list, kLabs, {}).of({}, kLabs, false).csv.empty());
-  CHECK(message_of([&] { GradebookImport(list, kLabs, {"a9=x"}); }).find("expected a roster that Canvas exports") !=
+  CHECK(get_message([&] { GradebookImport(list, kLabs, {"a9=x"}); }).find("expected a roster that Canvas exports") !=
         std::string::npos);
 }
 
@@ -171,7 +171,7 @@ TEST_CASE("Moodle: the worksheet as it was, with grades, and feedback that is HT
   const Roster roster(kMoodle, "r.csv");
   const GradebookImport book(roster, kLabs, {});
   CHECK(book.file() == "moodle.csv");
-  LabMarks ada = mark_of(61.25);
+  LabMarks ada = make_mark(61.25);
   MarkedItem task, hidden;
   task.id = "a9.x";
   task.title = "x < <b>y</b> & \"z\"";
@@ -182,7 +182,7 @@ TEST_CASE("Moodle: the worksheet as it was, with grades, and feedback that is HT
   ada.items = {task};
   const auto feedback = [&] {
     const auto result =
-        book.of({student_with(0, "a9_collectives", ada), student_with(1, "a9_collectives", mark_of(5, 1))},
+        book.of({student_with(0, "a9_collectives", ada), student_with(1, "a9_collectives", make_mark(5, 1))},
                 {"a9_collectives"}, false);
     const std::vector<CsvRow> rows = parse_csv(result.csv, "m.csv");
     CHECK(rows[0] == roster.headings());
@@ -203,8 +203,8 @@ TEST_CASE("Moodle: the worksheet as it was, with grades, and feedback that is HT
 
 TEST_CASE("Moodle: a worksheet is of one assignment") {
   const Roster roster(kMoodle, "r.csv");
-  const std::vector<MarkedStudent> students = {student_with(0, "a9_collectives", mark_of(60)),
-                                               student_with(1, "a4_data_tensor", mark_of(70))};
+  const std::vector<MarkedStudent> students = {student_with(0, "a9_collectives", make_mark(60)),
+                                               student_with(1, "a4_data_tensor", make_mark(70))};
   const std::vector<std::string> both = {"a4_data_tensor", "a9_collectives"};
   const auto unnamed = GradebookImport(roster, kLabs, {}).of(students, both, false);
   CHECK(unnamed.csv.empty());
@@ -220,10 +220,10 @@ TEST_CASE("Moodle: a worksheet is of one assignment") {
 
 TEST_CASE("a student who handed a lab in by two names gets no mark by chance") {
   const Roster roster(kMoodle, "r.csv");
-  MarkedStudent again = student_with(1, "a9_collectives", mark_of(90));
+  MarkedStudent again = student_with(1, "a9_collectives", make_mark(90));
   again.who = "other";
   const auto result = GradebookImport(roster, kLabs, {})
-                          .of({student_with(1, "a9_collectives", mark_of(60)), again}, {"a9_collectives"}, false);
+                          .of({student_with(1, "a9_collectives", make_mark(60)), again}, {"a9_collectives"}, false);
   CHECK(parse_csv(result.csv, "m.csv")[2][4] == "7.00");
   CHECK(result.not_filled_in.at(0) == "not in moodle.csv of a9: handed in twice, under different names");
   CHECK(result.not_filled_in.size() == 2);

@@ -63,7 +63,7 @@ std::vector<std::string> commands_in(const std::string& log) {
   std::vector<std::string> commands;
   std::string lines = log;
   std::replace(lines.begin(), lines.end(), '\r', '\n');
-  for (const std::string& line : lines_of(lines)) {
+  for (const std::string& line : list_lines(lines)) {
     const std::size_t begin = line.find_first_not_of(" \t\v\f\n");
     const bool is_command = begin != std::string::npos && line.compare(begin, 2, "::") == 0;
     if (is_command || line.find("##[") != std::string::npos || line.find("##vso[") != std::string::npos)
@@ -97,7 +97,7 @@ LabMarks marks_with(const std::string& text) {
   rubric.tasks[0].id = "a9.x";
   rubric.tasks[0].title = "X";
   rubric.tasks[0].marks = 10;
-  return marks_of(rubric, outcome_with(text), {});
+  return compute_marks(rubric, outcome_with(text), {});
 }
 
 MarkedStudent student_with(const std::string& text) {
@@ -136,7 +136,7 @@ TEST_CASE("report.md: no HTML, no escape, and no line but ours begins a heading 
     const std::string report = to_markdown(marks_with(text), outcome_with(text));
     check_text(report);
     bool in_block = false;
-    for (const std::string& line : lines_of(report)) {
+    for (const std::string& line : list_lines(report)) {
       if (line.compare(0, 3, "```") == 0) in_block = !in_block;
       if (in_block) continue;
       for (std::size_t at = 0; (at = line.find('<', at)) != std::string::npos; ++at) {

@@ -39,7 +39,7 @@ TEST_CASE("what changes marks, or who sees them, judges nothing again") {
 TEST_CASE("what judging depends on judges the lab again") {
   CHECK(judges_again([](Rubric& rubric) { rubric.tasks[1].needs.clear(); }));
   CHECK(judges_again([](Rubric& rubric) { rubric.tasks[1].stand_in.clear(); }));
-  CHECK(judges_again([](Rubric& rubric) { rubric.tasks[1].judges_cost_of = {"student/x.cpp"}; }));
+  CHECK(judges_again([](Rubric& rubric) { rubric.tasks[1].judges_cost = {"student/x.cpp"}; }));
   CHECK(judges_again([](Rubric& rubric) { rubric.tasks[1].file = "student/z.cpp"; }));
   CHECK(judges_again([](Rubric& rubric) { rubric.judging.ranks = {4}; }));
   CHECK(judges_again([](Rubric& rubric) { rubric.judging.cheap_ranks = {2}; }));

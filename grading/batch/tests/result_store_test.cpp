@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "common/api/errors.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
 
@@ -70,7 +70,7 @@ TEST_CASE("results of an earlier format are refused, with what to type, and left
   std::string bytes = lab::testing::read_bytes(path);
   bytes.at(63) = 1;  // SQLite's user_version
   lab::testing::write_bytes(path, bytes);
-  CHECK(lab::testing::message_of([&] { ResultStore{path}; }) ==
+  CHECK(lab::testing::get_message([&] { ResultStore{path}; }) ==
         path +
             ": expected results in format 2, got 1: another version of this suite wrote it; hint: grade into another "
             "folder with --out, or rm '" +

@@ -15,8 +15,8 @@ TEST_CASE("a gradebook of Canvas: its ids, names and rows") {
       "\"Lovelace, Byron\",4713,s3,4712,B\n",
       "grades.csv");
   CHECK(roster.size() == 3);
-  CHECK(roster.id_of(0) == "s1");
-  CHECK(roster.name_of(1) == "Hopper, Grace Brewster");
+  CHECK(roster.find_id(0) == "s1");
+  CHECK(roster.get_name(1) == "Hopper, Grace Brewster");
   CHECK(roster.find({"4711", "", "", Student::IdOf::kCanvas}).row == 0u);
   CHECK(roster.find({"4712", "", "", Student::IdOf::kCanvas}).row == 1u);  // not whose login that is
   CHECK(roster.find({"S3", "", ""}).row == 2u);
@@ -46,12 +46,12 @@ TEST_CASE("a grading worksheet of Moodle, and first and last names apart") {
   const Roster moodle("Identifier,Full name,Email address,Grade\nParticipant 4711,Ada Lovelace,ada@x.org,\n", "m.csv");
   CHECK(moodle.find({"4711", "", ""}).row == 0u);
   CHECK(moodle.find({"", "", "ADA@x.org"}).row == 0u);
-  CHECK(moodle.id_of(0) == "Participant 4711");
+  CHECK(moodle.find_id(0) == "Participant 4711");
   const Roster apart("First name;Last name;ID number\nAda;Lovelace;17\nGrace;Hopper;18\n", "a.csv");
   CHECK(apart.find({"", "Grace Hopper", ""}).row == 1u);
-  CHECK(apart.name_of(0) == "Ada Lovelace");
+  CHECK(apart.get_name(0) == "Ada Lovelace");
   CHECK_FALSE(moodle.find({"", "Ada Lovelace", "eve@x.org"}).row);  // another Ada
-  CHECK(Roster("a,b\n1,x\n2,y\n", "b.csv", "B").id_of(1) == "y");
+  CHECK(Roster("a,b\n1,x\n2,y\n", "b.csv", "B").find_id(1) == "y");
 }
 
 TEST_CASE("ids are looked for in columns of ids only, emails and names in theirs") {
@@ -68,7 +68,7 @@ TEST_CASE("ids are looked for in columns of ids only, emails and names in theirs
   CHECK(roster.find({"", "Grace Hopper", ""}).row == 1u);
   CHECK(roster.find({"9", "Alan Turing", ""}).row == 2u);  // has no id that could be another
   CHECK(roster.find({"alan@X.org", "", ""}).row == 2u);
-  CHECK(roster.id_of(2) == "alan@x.org");
+  CHECK(roster.find_id(2) == "alan@x.org");
   CHECK(roster.find({"2", "Ada", "", Student::IdOf::kCanvas}).why_not == "no student of r.csv has the id 2");
   CHECK(roster.find({"2", "hoppergrace", "", Student::IdOf::kCanvas}).row == 1u);
   const Roster twins("Name,Email\nAda Lovelace,a@x.org\nLovelace Ada,b@x.org\n", "t.csv");
@@ -80,10 +80,10 @@ TEST_CASE("a row without the usual id is called by the next, empty rows are none
   const Roster roster("SIS User ID,ID,Name,Mark\ns1,11,Ada,1\n,12,Grace,1\n,,,\n ,\xC2\xA0,,\n,,Alan,\n,,,7\n",
                       "r.csv");
   REQUIRE(roster.size() == 4);
-  CHECK(roster.id_of(0) == "s1");
-  CHECK(roster.id_of(1) == "12");
-  CHECK(roster.id_of(2) == "Alan");
-  CHECK(roster.id_of(3).empty());
+  CHECK(roster.find_id(0) == "s1");
+  CHECK(roster.find_id(1) == "12");
+  CHECK(roster.find_id(2) == "Alan");
+  CHECK(roster.find_id(3).empty());
   CHECK(roster.why_unidentified() == "no SIS User ID, ID or name in this row");
 }
 

@@ -86,13 +86,13 @@ void write_pages(const std::string& folder) {
     for (const Rubric& rubric : rubrics) {
       if (number % 10 == 9 && rubric.lab == labs.front()) continue;
       const LabOutcome outcome = an_outcome(rubric, number);
-      student.labs[rubric.lab] = marks_of(rubric, outcome, {});
+      student.labs[rubric.lab] = compute_marks(rubric, outcome, {});
       overview.add(student.who, student.labs[rubric.lab], outcome);
     }
   }
   write_file_atomically(folder + "/index.html", overview.html(nullptr, students, labs, ""));
   const LabOutcome outcome = an_outcome(rubrics.back(), 4);
-  write_file_atomically(folder + "/report.html", to_html(marks_of(rubrics.back(), outcome, {}), outcome));
+  write_file_atomically(folder + "/report.html", to_html(compute_marks(rubrics.back(), outcome, {}), outcome));
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include "common/api/errors.h"
 #include "common/base/subprocess.h"
 #include "common/launch/supervise/run_directory.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 
 namespace lab::grading {
@@ -47,12 +47,12 @@ TEST_CASE("a recipe has the reference's object, which must be of the file as it 
   CHECK(recipe.sources[0].reference_object == small.object);
   CHECK(recipe.sources[0].reference == "int pipe() { return 1; }\n");
   small.touch(small.source, std::chrono::seconds(1));  // as when a mistake was compiled, and then undone
-  const std::string changed = testing::message_of<UsageError>([&] { (void)small.recipe(); });
+  const std::string changed = testing::get_message<UsageError>([&] { (void)small.recipe(); });
   CHECK(
       testing::contains(changed, "lab/student/pipe.cpp has changed since it was compiled; hint: ./lab build release"));
   small.touch(small.source, std::chrono::seconds(-1));
   std::filesystem::remove(small.object);
-  CHECK(testing::contains(testing::message_of<UsageError>([&] { (void)small.recipe(); }), "since it was compiled"));
+  CHECK(testing::contains(testing::get_message<UsageError>([&] { (void)small.recipe(); }), "since it was compiled"));
 }
 
 }  // namespace

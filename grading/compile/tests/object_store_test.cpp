@@ -69,16 +69,16 @@ TEST_CASE("an object is made anew once its precompiled header was: g++'s or clan
 
 TEST_CASE("entries that were not used for a month are removed") {
   const SmallLab lab;
-  const auto key_of = [](const std::string& object) { return object.substr(0, object.size() - 1) + "key"; };
+  const auto make_key = [](const std::string& object) { return object.substr(0, object.size() - 1) + "key"; };
   const std::string old = lab.compile("cp $1 $2").at("student/pipe.cpp").object;
   const std::string used = lab.compile("cp  $1 $2").at("student/pipe.cpp").object;
   const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(24 * 29);
-  std::filesystem::last_write_time(key_of(old), long_ago - std::chrono::hours(48));
-  std::filesystem::last_write_time(key_of(used), long_ago);
+  std::filesystem::last_write_time(make_key(old), long_ago - std::chrono::hours(48));
+  std::filesystem::last_write_time(make_key(used), long_ago);
   CHECK(lab.compile("cp  $1 $2").at("student/pipe.cpp").object == used);
   CHECK_FALSE(std::filesystem::exists(old));
-  CHECK_FALSE(std::filesystem::exists(key_of(old)));
-  CHECK(std::filesystem::last_write_time(key_of(used)) > long_ago + std::chrono::hours(24));
+  CHECK_FALSE(std::filesystem::exists(make_key(old)));
+  CHECK(std::filesystem::last_write_time(make_key(used)) > long_ago + std::chrono::hours(24));
   CHECK(read_file(lab.calls()) == "called\ncalled\n");
 }
 

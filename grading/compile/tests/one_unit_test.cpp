@@ -10,7 +10,7 @@ std::optional<std::string> header(const std::string& path) {
       {"common/always.h", "#include \"common/slice.h\"\n"},
       {"common/slice.h", "struct Slice { int begin; };\nSlice even_slice(int size);\n"},
       {"lab/ring.h", "#include \"lab/types.h\"\nvoid ring(int rank);\n"},
-      {"lab/direct.h", "void direct(int rank);\nint rounds_of(int size);\n"},
+      {"lab/direct.h", "void direct(int rank);\nint plan_rounds(int size);\n"},
       {"lab/types.h", "using Rank = int;\n"}};
   const auto found = headers.find(path);
   if (found == headers.end()) return std::nullopt;
@@ -20,9 +20,9 @@ std::optional<std::string> header(const std::string& path) {
 /// Two files of a lab whose reference defines ring() and direct().
 bool are_one(const std::string& ring, const std::string& direct) {
   const auto units =
-      units_of({{"lab/student/ring.cpp", {ring, "#include \"lab/ring.h\"\nvoid ring(int rank) {}\n"}},
-                {"lab/student/direct.cpp", {direct, "#include \"lab/direct.h\"\nvoid direct(int) {}\n"}}},
-               header, "common/always.h");
+      list_units({{"lab/student/ring.cpp", {ring, "#include \"lab/ring.h\"\nvoid ring(int rank) {}\n"}},
+                  {"lab/student/direct.cpp", {direct, "#include \"lab/direct.h\"\nvoid direct(int) {}\n"}}},
+                 header, "common/always.h");
   return units.size() == 1;
 }
 
@@ -46,7 +46,7 @@ TEST_CASE("a name of one file that the other uses, too, keeps them apart") {
 }
 
 TEST_CASE("a header that only one file includes must mean nothing to the other") {
-  CHECK_FALSE(are_one(kRing + "int f() { return rounds_of(3); }\n", kDirect));
+  CHECK_FALSE(are_one(kRing + "int f() { return plan_rounds(3); }\n", kDirect));
   CHECK_FALSE(are_one(kRing, kDirect + "int f(int Rank) { return Rank; }\n"));
   CHECK_FALSE(are_one(kRing, kDirect + "#include \"lab/none.h\"\n"));
 }
@@ -58,12 +58,12 @@ TEST_CASE("what cannot be known keeps them apart") {
 
 TEST_CASE("files that cannot be one unit are as few as it takes") {
   const std::string helper = "namespace { int part(int x) { return 1; } }\n";
-  const auto units = units_of({{"lab/student/a.cpp", {helper, ""}},
-                               {"lab/student/b.cpp", {"int b;\n", ""}},
-                               {"lab/student/c.cpp", {helper, ""}},
-                               {"lab/student/d.cpp", {"#define D\n", ""}},
-                               {"lab/student/e.cpp", {"int e(int b) { return b; }\n", ""}}},
-                              header, "common/always.h");
+  const auto units = list_units({{"lab/student/a.cpp", {helper, ""}},
+                                 {"lab/student/b.cpp", {"int b;\n", ""}},
+                                 {"lab/student/c.cpp", {helper, ""}},
+                                 {"lab/student/d.cpp", {"#define D\n", ""}},
+                                 {"lab/student/e.cpp", {"int e(int b) { return b; }\n", ""}}},
+                                header, "common/always.h");
   const std::vector<std::set<std::string>> expected = {
       {"lab/student/a.cpp", "lab/student/b.cpp"}, {"lab/student/c.cpp", "lab/student/e.cpp"}, {"lab/student/d.cpp"}};
   CHECK(units == expected);

@@ -70,7 +70,7 @@ class TwoFiles {
                            const std::set<std::string>& reference) const {
     return builder().build_again(whole, texts, reference);
   }
-  std::size_t num_compiled() const { return lines_of(read_file(tree_.path() + "/calls")).size(); }
+  std::size_t num_compiled() const { return list_lines(read_file(tree_.path() + "/calls")).size(); }
 
  private:
   StudentBuilder builder() const { return StudentBuilder(recipe_, store_, sandbox_); }
@@ -91,7 +91,7 @@ class TwoFiles {
   BuildRecipe recipe_;
 };
 
-int result_of(const StudentBuild& build, bool with_argument = false) {
+int run_and_get_result(const StudentBuild& build, bool with_argument = false) {
   ProcessSpec program;
   program.argv = {build.program};
   if (with_argument) program.argv.emplace_back("argument");
@@ -111,16 +111,16 @@ TEST_CASE("the reference takes a file's place in a unit without compiling, whate
   const Texts texts = texts_with(kPart, "int part(int) { return 7; }");  // it cannot throw, and is constant
   const StudentBuild whole = lab.build(texts);
   REQUIRE(whole.objects.size() == 1);
-  CHECK(result_of(whole) == 17);
+  CHECK(run_and_get_result(whole) == 17);
   const std::size_t num_compiled = lab.num_compiled();
   const StudentBuild again = lab.build_again(whole, texts, {kPart});
   CHECK(lab.num_compiled() == num_compiled);
-  CHECK(result_of(again) == 12);
-  CHECK(result_of(again, true) == 3);
+  CHECK(run_and_get_result(again) == 12);
+  CHECK(run_and_get_result(again, true) == 3);
   CHECK(again.changed == std::set<std::string>{kWhole});
-  CHECK(result_of(lab.build_again(whole, texts, {kPart, kWhole})) == 12);
+  CHECK(run_and_get_result(lab.build_again(whole, texts, {kPart, kWhole})) == 12);
   CHECK(lab.num_compiled() == num_compiled);
-  CHECK(result_of(whole) == 17);
+  CHECK(run_and_get_result(whole) == 17);
 }
 
 TEST_CASE("a unit that defines more than the reference, or runs code before main(), is compiled again") {
@@ -130,11 +130,11 @@ TEST_CASE("a unit that defines more than the reference, or runs code before main
     const TwoFiles lab;
     const Texts texts = texts_with(kPart, more);
     const StudentBuild whole = lab.build(texts);
-    CHECK(result_of(whole) == 17);
+    CHECK(run_and_get_result(whole) == 17);
     const std::size_t num_compiled = lab.num_compiled();
     const StudentBuild again = lab.build_again(whole, texts, {kPart});
     CHECK(lab.num_compiled() > num_compiled);
-    CHECK(result_of(again) == 12);
+    CHECK(run_and_get_result(again) == 12);
   }
 }
 

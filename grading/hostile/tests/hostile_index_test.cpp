@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 
@@ -11,7 +11,7 @@ namespace lab::grading {
 namespace {
 
 using lab::testing::contains;
-using lab::testing::message_of;
+using lab::testing::get_message;
 using lab::testing::read_bytes;
 using lab::testing::TemporaryFolder;
 using lab::testing::write_bytes;
@@ -37,7 +37,7 @@ class Corpus {
   void remove(const std::string& file) const { std::filesystem::remove_all(path(file)); }
   std::vector<HostileEntry> load() const { return load_hostile(folder_.file("."), kTasks); }
   std::string refusal() const {
-    return message_of([&] { load(); });
+    return get_message([&] { load(); });
   }
 
  private:

@@ -61,7 +61,7 @@ TEST_CASE("a connection to the port of a hostile place is damage") {
   address.port = std::stoi(port);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   UniqueFd connection;
-  REQUIRE(comm::connect_to(comm::addresses_of(address, deadline).at(0), deadline, connection) == 0);
+  REQUIRE(comm::connect_to(comm::resolve_addresses(address, deadline).at(0), deadline, connection) == 0);
   CHECK(used.has_damage("port " + port + " was connected to"));
 }
 

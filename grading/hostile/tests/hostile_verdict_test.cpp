@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 #include "grading/hostile/grade_hostile.h"
 

@@ -8,7 +8,7 @@
 #include "common/api/errors.h"
 #include "common/base/stack/student_frame.h"
 #include "common/comm/relay/relay_world.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/student/crashing.h"
 #include "common/testing/test.h"
 #include "grading/judge/check_runs.h"
@@ -81,12 +81,12 @@ TEST_CASE("what a rank uses is seen, whatever it counts") {
   const Case unseen = strange("works_unseen", "Unseen");
   const CaseWorld world = run({kDouble, unseen, strange("double", "Again")});
   CHECK(failure_message(world) == "it has not failed");
-  const auto record_of = [&](int rank, const Case& test_case) {
+  const auto make_record = [&](int rank, const Case& test_case) {
     const CaseRecord* record = world.find(rank, test_case);
     REQUIRE(record != nullptr);
     return *record;
   };
-  const CaseRecord honest = record_of(0, unseen), busy = record_of(1, unseen);
+  const CaseRecord honest = make_record(0, unseen), busy = make_record(1, unseen);
   CHECK(busy.seen.cpu_seconds > 0.9);
   CHECK(busy.seen.peak_bytes > (190 << 20));
   CHECK(busy.used.memory.peak_bytes < 1000);
@@ -94,7 +94,7 @@ TEST_CASE("what a rank uses is seen, whatever it counts") {
   CHECK(busy.used.flops == 3);  // three elements are doubled
   CHECK(honest.seen.cpu_seconds < 0.5);
   CHECK(honest.seen.peak_bytes < (64 << 20));
-  CHECK(record_of(1, strange("double", "Again")).seen.cpu_seconds < 0.5);
+  CHECK(make_record(1, strange("double", "Again")).seen.cpu_seconds < 0.5);
 }
 
 TEST_CASE("printed text is not a record") {
@@ -147,15 +147,15 @@ TEST_CASE("what each rank did in a case is traced by the relay, also where the r
     CHECK(of_rank[3].events.empty());
     CHECK(of_rank[3].length_ps == 300);  // three operations
   }
-  CHECK(right.timeline_of(kDouble, 42, 1).empty());
+  CHECK(right.plan_timeline(kDouble, 42, 1).empty());
   const Case waits = strange("waits", "Waits");
   const CaseWorld deadlock = run({waits});
   CHECK_FALSE(deadlock.stuck_ranks.empty());
-  CHECK(
-      contains(deadlock.timeline_of(waits, 42, 1), "recv from rank 1 to rank 0: 24 B, never sent, strange_rank.cpp:"));
-  CHECK(deadlock.timeline_of(waits, 42, 1) == run({waits}).timeline_of(waits, 42, 1));
+  CHECK(contains(deadlock.plan_timeline(waits, 42, 1),
+                 "recv from rank 1 to rank 0: 24 B, never sent, strange_rank.cpp:"));
+  CHECK(deadlock.plan_timeline(waits, 42, 1) == run({waits}).plan_timeline(waits, 42, 1));
   const Case late = strange("is_late", "Late");
-  CHECK(run({late}).timeline_of(late, 42, 1).empty());  // how far rank 0 had come depends on the machine
+  CHECK(run({late}).plan_timeline(late, 42, 1).empty());  // how far rank 0 had come depends on the machine
   const Case spins = strange("spins", "Spins");
   CHECK(run({spins}, 2).stuck_ranks == std::vector<int>{0, 1});
 }

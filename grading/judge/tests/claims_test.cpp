@@ -1,6 +1,6 @@
 #include "grading/judge/claims.h"
 
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 
 namespace lab::grading {
@@ -23,23 +23,23 @@ CaseVerdict returned(const std::vector<RankVerdict>& ranks) {
 
 TEST_CASE("a claim is contradicted by far more CPU time or memory than the reference's, in proportion to the claims") {
   const RankVerdict reference = use(0.5, 100, 1000, 40);
-  CHECK(contradiction_of(reference, reference) == "");
-  CHECK(contradiction_of(use(1.9, 390, 1000, 40), reference) == "");
-  CHECK(testing::contains(contradiction_of(use(2.1, 100, 1000, 40), reference),
+  CHECK(find_contradiction(reference, reference) == "");
+  CHECK(find_contradiction(use(1.9, 390, 1000, 40), reference) == "");
+  CHECK(testing::contains(find_contradiction(use(2.1, 100, 1000, 40), reference),
                           "used 2.1 s of CPU time where the reference used 0.5 s"));
-  CHECK(testing::contains(contradiction_of(use(0.5, 410, 1000, 40), reference),
+  CHECK(testing::contains(find_contradiction(use(0.5, 410, 1000, 40), reference),
                           "held 410 MiB where the reference held 100 MiB, but counted 40 MiB"));
   // Who does ten times the work and says so is slow or wasteful, not dishonest.
-  CHECK(contradiction_of(use(15, 900, 10000, 400), reference) == "");
+  CHECK(find_contradiction(use(15, 900, 10000, 400), reference) == "");
   // Who claims less than the reference is not given more for it.
-  CHECK(contradiction_of(use(1.9, 390, 0, 0), reference) == "");
+  CHECK(find_contradiction(use(1.9, 390, 0, 0), reference) == "");
 }
 
 TEST_CASE("nothing is made of small differences") {
   const RankVerdict idle = use(0.01, 1, 0, 0);
-  CHECK(contradiction_of(use(0.9, 60, 0, 0), idle) == "");
-  CHECK(contradiction_of(use(1.1, 1, 0, 0), idle) != "");
-  CHECK(contradiction_of(use(0.01, 70, 0, 0), idle) != "");
+  CHECK(find_contradiction(use(0.9, 60, 0, 0), idle) == "");
+  CHECK(find_contradiction(use(1.1, 1, 0, 0), idle) != "");
+  CHECK(find_contradiction(use(0.01, 70, 0, 0), idle) != "");
   CHECK_FALSE(is_suspicious(use(0.9, 60, 0, 0)));
   CHECK(is_suspicious(use(1.1, 1, 0, 0)));
   CHECK(is_suspicious(use(0.1, 70, 0, 1)));

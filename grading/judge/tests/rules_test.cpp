@@ -13,7 +13,7 @@ using Files = std::set<std::string>;
 
 constexpr char kTask[] = "x.sum";
 
-Case case_of(const std::string& name) {
+Case make_case(const std::string& name) {
   Case test_case;
   test_case.task = kTask;
   test_case.name = name;
@@ -22,7 +22,7 @@ Case case_of(const std::string& name) {
 
 /// One check on all sizes, one on 4 ranks only, and one that asks for no work.
 std::vector<Case> three_cases() {
-  std::vector<Case> cases = {case_of("Small"), case_of("Long"), case_of("Empty")};
+  std::vector<Case> cases = {make_case("Small"), make_case("Long"), make_case("Empty")};
   cases[1].skip_reason = [](int size) { return size == 4 ? "" : "on 4 ranks only"; };
   cases[2].earns_alone = false;
   return cases;
@@ -66,8 +66,8 @@ TEST_CASE("where all is judged on one size, that is enough") {
 }
 
 /// A run on `num_ranks` ranks; `end` is rank 0's.
-CaseVerdict run_of(const std::string& name, Worth worth, const std::string& reason, int num_ranks,
-                   CaseEnd end = CaseEnd::kReturned) {
+CaseVerdict make_run(const std::string& name, Worth worth, const std::string& reason, int num_ranks,
+                     CaseEnd end = CaseEnd::kReturned) {
   CaseVerdict run{name, worth, reason};
   run.task = kTask;
   run.ranks.resize(static_cast<std::size_t>(num_ranks), {CaseEnd::kReturned, Worth::kPassed});
@@ -77,7 +77,7 @@ CaseVerdict run_of(const std::string& name, Worth worth, const std::string& reas
 
 /// The check of these runs of a task's only case.
 CaseVerdict check_after(const std::vector<CaseVerdict>& verdicts) {
-  Facts facts{{}, {case_of("Small")}, {}, {kTask}};
+  Facts facts{{}, {make_case("Small")}, {}, {kTask}};
   facts.runs.verdicts = verdicts;
   const TaskOutcome outcome = take_runs(facts, {}).at(kTask);
   CHECK((outcome.worth == Worth::kAsChecked));
@@ -86,16 +86,17 @@ CaseVerdict check_after(const std::vector<CaseVerdict>& verdicts) {
 }
 
 TEST_CASE("a check is right if all its runs are or were skipped, and otherwise says where it was not") {
-  const CaseVerdict right = run_of("Small", Worth::kPassed, "", 4), skipped = run_of("Small", Worth::kSkipped, "", 3);
+  const CaseVerdict right = make_run("Small", Worth::kPassed, "", 4),
+                    skipped = make_run("Small", Worth::kSkipped, "", 3);
   CHECK(check_after({right, skipped}).passed());
   CHECK(check_after({skipped, right}).passed());
   CHECK(check_after({skipped, skipped}).skipped());
-  CaseVerdict costly = run_of("Small", Worth::kTooExpensive, "rank 1: 3 calls", 4);
+  CaseVerdict costly = make_run("Small", Worth::kTooExpensive, "rank 1: 3 calls", 4);
   costly.used.bytes_sent = 7;
   CHECK(check_after({costly}).too_expensive());
   CHECK(check_after({costly}).reason == "on 4 ranks: rank 1: 3 calls");
   CHECK(check_after({costly}).used.bytes_sent == 7);
-  const CaseVerdict wrong = run_of("Small", Worth::kFailed, "rank 0, result 'out' is missing", 3);
+  const CaseVerdict wrong = make_run("Small", Worth::kFailed, "rank 0, result 'out' is missing", 3);
   CHECK(
       check_after({right, wrong}).reason ==
       "on 3 ranks: rank 0, result 'out' is missing; in this run messages were delayed at random, as lab check --shake "
@@ -103,7 +104,7 @@ TEST_CASE("a check is right if all its runs are or were skipped, and otherwise s
 }
 
 TEST_CASE("a run without a result says how its world ended, and only a deadlock is then a likely cause") {
-  CaseVerdict stuck = run_of("Small", Worth::kFailed, "rank 0: nothing came back", 4, CaseEnd::kNothing);
+  CaseVerdict stuck = make_run("Small", Worth::kFailed, "rank 0: nothing came back", 4, CaseEnd::kNothing);
   stuck.failure = "deadlock: rank 0 waits for rank 1";
   stuck.failure_code = 6;
   stuck.symptom = {"stray_message", "a message was left"};
@@ -115,8 +116,8 @@ TEST_CASE("a run without a result says how its world ended, and only a deadlock 
 }
 
 TEST_CASE("a TODO is the task's, and what the machine kept from being judged has no marks, not even 0") {
-  Facts facts{{}, {case_of("Small")}, {}, {kTask, "x.other"}};
-  facts.runs.verdicts = {run_of("Small", Worth::kNotImplemented, "", 4, CaseEnd::kNotImplemented)};
+  Facts facts{{}, {make_case("Small")}, {}, {kTask, "x.other"}};
+  facts.runs.verdicts = {make_run("Small", Worth::kNotImplemented, "", 4, CaseEnd::kNotImplemented)};
   facts.runs.verdicts[0].ranks[0].missing_task = "x.helper";
   Outcomes outcomes = take_runs(facts, {});
   CHECK((outcomes.at(kTask).worth == Worth::kNotImplemented));
@@ -131,8 +132,8 @@ TEST_CASE("a TODO is the task's, and what the machine kept from being judged has
   }
 }
 
-RubricTask task_of(const std::string& id, const std::string& file, std::vector<std::string> needs = {},
-                   std::vector<std::string> stand_in = {}) {
+RubricTask read_task(const std::string& id, const std::string& file, std::vector<std::string> needs = {},
+                     std::vector<std::string> stand_in = {}) {
   RubricTask task;
   task.id = id;
   task.file = file;
@@ -142,7 +143,7 @@ RubricTask task_of(const std::string& id, const std::string& file, std::vector<s
   return task;
 }
 
-TaskOutcome outcome_of(const std::string& id, Worth state) {
+TaskOutcome make_outcome(const std::string& id, Worth state) {
   TaskOutcome outcome;
   outcome.id = id;
   outcome.worth = Worth::kAsChecked;
@@ -161,17 +162,17 @@ struct SmallLab {
 
   SmallLab() {
     facts.rubric.tasks = {
-        task_of("x.norm", "student/norm.cpp"), task_of("x.conv", "student/conv"),
-        task_of("x.block", "student/blocks/block.cpp", {"x.norm", "x.conv"}, {"student/norm.cpp", "student/conv"}),
-        task_of("x.end", "student/blocks/end.cpp"),
-        task_of("x.whole", "student/blocks", {"x.block", "x.end"},
-                {"student/norm.cpp", "student/blocks/block.cpp", "student/blocks/end.cpp"})};
+        read_task("x.norm", "student/norm.cpp"), read_task("x.conv", "student/conv"),
+        read_task("x.block", "student/blocks/block.cpp", {"x.norm", "x.conv"}, {"student/norm.cpp", "student/conv"}),
+        read_task("x.end", "student/blocks/end.cpp"),
+        read_task("x.whole", "student/blocks", {"x.block", "x.end"},
+                  {"student/norm.cpp", "student/blocks/block.cpp", "student/blocks/end.cpp"})};
     facts.files = facts.own_files = {"student/norm.cpp", "student/conv/a.cpp", "student/conv/b.cpp",
                                      "student/blocks/block.cpp", "student/blocks/end.cpp"};
     for (const RubricTask& task : facts.rubric.tasks) set(task.id, Worth::kPassed);
   }
 
-  void set(const std::string& id, Worth worth) { outcomes[id] = outcome_of(id, worth); }
+  void set(const std::string& id, Worth worth) { outcomes[id] = make_outcome(id, worth); }
 
   void apply() {
     facts.tasks.clear();
@@ -230,7 +231,7 @@ TEST_CASE("a part that is right by itself and only too expensive costs nothing, 
 TEST_CASE(
     "a part that only this task judges the cost of is not replaced for its cost, but for its own task's failure") {
   SmallLab lab;
-  lab.facts.rubric.tasks[2].judges_cost_of = {"student/conv"};
+  lab.facts.rubric.tasks[2].judges_cost = {"student/conv"};
   lab.set("x.block", Worth::kTooExpensive);
   lab.cures = {{"student/conv/a.cpp", "student/conv/b.cpp"}};
   lab.apply();
@@ -258,7 +259,7 @@ TEST_CASE("a part that passes its own checks and fails inside two other tasks co
 
 TEST_CASE("a file of two tasks that has cost one of them marks costs the other nothing") {
   SmallLab lab;
-  lab.facts.rubric.tasks.insert(lab.facts.rubric.tasks.begin() + 1, task_of("x.norm_gradient", "student/norm.cpp"));
+  lab.facts.rubric.tasks.insert(lab.facts.rubric.tasks.begin() + 1, read_task("x.norm_gradient", "student/norm.cpp"));
   lab.set("x.norm_gradient", Worth::kFailed);
   lab.set("x.block", Worth::kFailed);
   lab.cures = {{"student/norm.cpp"}};
@@ -343,10 +344,10 @@ struct WaitingLab {
   Outcomes outcomes;
 
   WaitingLab() {
-    facts.rubric.tasks = {task_of("x.sum", "student/sums/sum.cpp"), task_of("x.norm", "student/norm.cpp"),
-                          task_of("x.block", "student/block.cpp", {"x.sum"}),
-                          task_of("x.net", "student/net", {"x.block"}),
-                          task_of("x.other", "student/other.cpp", {}, {"student/norm.cpp"})};
+    facts.rubric.tasks = {read_task("x.sum", "student/sums/sum.cpp"), read_task("x.norm", "student/norm.cpp"),
+                          read_task("x.block", "student/block.cpp", {"x.sum"}),
+                          read_task("x.net", "student/net", {"x.block"}),
+                          read_task("x.other", "student/other.cpp", {}, {"student/norm.cpp"})};
     for (const RubricTask& task : facts.rubric.tasks) set(task.id, Worth::kPassed);
   }
 
@@ -444,29 +445,29 @@ Facts busy_lab() {
   SmallLab lab;
   lab.facts.left_out = {{"student/norm.cpp", "needs a look: it uses open"}};
   lab.facts.to_look_at = {"student/norm.cpp"};
-  lab.facts.rubric.tasks.push_back(task_of("x.late", "student/late.cpp", {"x.norm"}));
+  lab.facts.rubric.tasks.push_back(read_task("x.late", "student/late.cpp", {"x.norm"}));
   for (const RubricTask& task : lab.facts.rubric.tasks) {
     lab.facts.tasks.push_back(task.id);
-    lab.facts.cases.push_back(case_of(task.id));
+    lab.facts.cases.push_back(make_case(task.id));
     lab.facts.cases.back().task = task.id;
     lab.facts.cases.back().earns_alone = task.id != "x.end";
     const bool right = task.id == "x.end" || task.id == "x.whole";
-    lab.facts.runs.verdicts.push_back(run_of(task.id, right ? Worth::kPassed : Worth::kFailed, right ? "" : "no", 4));
+    lab.facts.runs.verdicts.push_back(make_run(task.id, right ? Worth::kPassed : Worth::kFailed, right ? "" : "no", 4));
     lab.facts.runs.verdicts.back().task = task.id;
   }
   lab.facts.runs_with_reference = [](const std::string& task, const Files&, const Files&) {
-    return std::optional<Runs>({{run_of(task, Worth::kPassed, "", 4)}});
+    return std::optional<Runs>({{make_run(task, Worth::kPassed, "", 4)}});
   };
   return lab.facts;
 }
 
 /// What an outcome says, as text.
-std::string text_of(const Outcomes& outcomes) {
+std::string get_text(const Outcomes& outcomes) {
   std::string text;
   for (const auto& [id, outcome] : outcomes) {
-    text += id + " " + name_of(outcome.worth) + " " + outcome.reason + " " + outcome.stand_in + "\n";
+    text += id + " " + get_name(outcome.worth) + " " + outcome.reason + " " + outcome.stand_in + "\n";
     for (const CaseVerdict& check : outcome.checks)
-      text += "  " + check.name + " " + name_of(check.worth) + " " + check.reason + "\n";
+      text += "  " + check.name + " " + get_name(check.worth) + " " + check.reason + "\n";
   }
   return text;
 }
@@ -497,11 +498,11 @@ TEST_CASE("each rule changes something in a lab where it should, and sees only w
         throw std::runtime_error("asked for runs of " + task);
       };
     const Outcomes next = may_see[i].rule(seen, outcomes);
-    CHECK(text_of(next) == text_of(kRules[i](facts, outcomes)));
-    CHECK(text_of(next) != text_of(outcomes));
+    CHECK(get_text(next) == get_text(kRules[i](facts, outcomes)));
+    CHECK(get_text(next) != get_text(outcomes));
     outcomes = next;
   }
-  CHECK(text_of(outcomes) == text_of(outcomes_by_rules(facts)));
+  CHECK(get_text(outcomes) == get_text(outcomes_by_rules(facts)));
 }
 
 }  // namespace

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "common/api/errors.h"
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 #include "common/comm/relay/relay_world.h"
 #include "common/rank/rank_program.h"
 #include "common/rank/record.h"
@@ -41,12 +41,12 @@ TaskCall handing_in(const std::string& bytes) {
   return [bytes](Communicator& comm, const CaseInputs& inputs) {
     const comm::RelayEnd end = comm::RelayWorld::join_by(::dup(rank_seat().relay), comm.rank(), comm.size());
     end.transport->set_work_counter([] { return std::int64_t{1} << 40; });  // more than the rank has counted
-    end.hand_in(bytes);
+    end.return_result(bytes);
     return doubled(comm, inputs);
   };
 }
 
-std::string record_of(const std::string& task, const std::string& name) {
+std::string make_record(const std::string& task, const std::string& name) {
   CaseRecord record;
   record.task = task;
   record.name = name;
@@ -71,7 +71,7 @@ TensorMap crashes(Communicator& comm, const CaseInputs& inputs) {
 }
 
 TensorMap indexes(Communicator& comm, const CaseInputs& inputs) {
-  if (comm.rank() == 1) testing::element_of({1, 2}, 2);
+  if (comm.rank() == 1) testing::find_element({1, 2}, 2);
   return doubled(comm, inputs);
 }
 
@@ -110,7 +110,7 @@ TensorMap spends(Communicator& comm, const CaseInputs& inputs) {
   }
   comm.collectives().all_reduce(x);
   comm.collectives().all_gather(x);
-  endpoint_of(comm).ledger() = comm::Ledger();
+  get_endpoint(comm).ledger() = comm::Ledger();
   return {{"y", x}};
 }
 
@@ -215,8 +215,8 @@ TensorMap works_unseen(Communicator& comm, const CaseInputs& inputs) {
 
 CallTable calls() {
   return {{"a0.double", doubled},
-          {"a0.twice", handing_in(record_of("a0.twice", "Twice"))},
-          {"a0.other", handing_in(record_of("a0.double", "Double"))},
+          {"a0.twice", handing_in(make_record("a0.twice", "Twice"))},
+          {"a0.other", handing_in(make_record("a0.double", "Double"))},
           {"a0.junk", handing_in("junk")},
           {"a0.prints", prints},
           {"a0.exits", exits},

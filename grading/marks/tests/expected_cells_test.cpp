@@ -18,7 +18,7 @@ std::string lab_path(const std::string& path) {
 }
 
 /// Of the lab's rubric.
-RubricManual item_of(const std::string& lab, const std::string& id) {
+RubricManual find_item(const std::string& lab, const std::string& id) {
   for (const RubricManual& manual : load_rubric(lab_path(lab + "/rubric.toml")).manuals) {
     if (manual.id == id) return manual;
   }
@@ -26,14 +26,14 @@ RubricManual item_of(const std::string& lab, const std::string& id) {
 }
 
 QuestionNumbers handouts_numbers(const RubricManual& item) {
-  return numbers_of(Rubric(), item, "s1");
+  return read_numbers(Rubric(), item, "s1");
 }
 
 /// For the handout's numbers, for which the reference answers must have these rows.
 Lines expected_by(const std::string& lab, const std::string& id, const std::string& answers, const Lines& rows) {
   const std::string text = read_file(lab_path(lab + "/answers/" + answers));
   for (const std::string& row : rows) CHECK_MESSAGE(text.find(row) != std::string::npos, row);
-  return expected_cells(id, handouts_numbers(item_of(lab, id)));
+  return expected_cells(id, handouts_numbers(find_item(lab, id)));
 }
 
 TEST_CASE("expected cells: for the handout's numbers, what the reference answers have") {
@@ -67,7 +67,7 @@ TEST_CASE("expected cells: each student's own numbers have their own") {
               "after root 0 received from rank 3: 26", "rank 0, final value: 26", "rank 1, final value: 26",
               "rank 2, final value: 26", "rank 3, final value: 26"});
   CHECK(expected_cells("a9.written_q3", {{"offset", 4}}).at(1) == "rank 0, content of y: 0 4 1 5 2 6");
-  QuestionNumbers numbers = handouts_numbers(item_of("a5_pipeline", "a5.written_q3"));
+  QuestionNumbers numbers = handouts_numbers(find_item("a5_pipeline", "a5.written_q3"));
   numbers["stages"] = 5;
   CHECK(expected_cells("a5.written_q3", numbers).at(3) == "bytes of a batch: 1048576");
   CHECK(expected_cells("a9.written_q1", {{"src", 1}}).empty());
@@ -77,7 +77,7 @@ TEST_CASE("expected cells: each student's own numbers have their own") {
 TEST_CASE("the template's questions are the rubric's, with the handout's numbers") {
   const std::string text = read_file(lab_path("a9_collectives/written_answers_task1.template.md"));
   for (const char* id : {"a9.written_q1", "a9.written_q2", "a9.written_q3"}) {
-    const RubricManual item = item_of("a9_collectives", id);
+    const RubricManual item = find_item("a9_collectives", id);
     const std::string question = question_with(item, handouts_numbers(item));
     CHECK_MESSAGE(text.find(question) != std::string::npos, question);
   }

@@ -20,7 +20,7 @@ using testing::judged;
 struct Graded {
   Rubric rubric;
   LabOutcome outcome;
-  LabMarks marks() const { return marks_of(rubric, outcome, {}); }
+  LabMarks marks() const { return compute_marks(rubric, outcome, {}); }
   Json json() const { return Json::parse(to_gradescope_json(marks(), outcome)); }
 };
 

@@ -11,7 +11,7 @@ using testing::judged;
 struct ShownGrading {
   Rubric rubric;
   LabOutcome outcome;
-  std::string page() const { return to_html(marks_of(rubric, outcome, {}), outcome); }
+  std::string page() const { return to_html(compute_marks(rubric, outcome, {}), outcome); }
 };
 
 ShownGrading shown_grading() {
@@ -21,8 +21,8 @@ ShownGrading shown_grading() {
   graded.rubric.tasks = {a_task("a9.x", 10), a_task("a9.y", 5), a_task("a9.z", 5)};
   graded.rubric.total = 20;
   graded.outcome =
-      testing::outcome_of({judged("a9.x", {Worth::kPassed}), judged("a9.y", {Worth::kPassed, Worth::kTooExpensive}),
-                           judged("a9.z", {Worth::kFailed})});
+      testing::make_outcome({judged("a9.x", {Worth::kPassed}), judged("a9.y", {Worth::kPassed, Worth::kTooExpensive}),
+                             judged("a9.z", {Worth::kFailed})});
   CaseVerdict& costly = graded.outcome.tasks["a9.y"].checks[1];
   costly.reason = "on 4 ranks: rank 1: does 1.00 of one process's work";
   costly.symptom.message = "every rank does everything";

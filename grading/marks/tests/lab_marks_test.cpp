@@ -12,7 +12,7 @@ using testing::a_manual;
 using testing::a_task;
 using testing::item_named;
 using testing::judged;
-using testing::outcome_of;
+using testing::make_outcome;
 using Strings = std::vector<std::string>;
 
 /// 100 marks: 60 and 20 for tasks, 20 by hand; a bonus task of 15.
@@ -37,7 +37,7 @@ LabOutcome all_right() {
 }
 
 TEST_CASE("marks: everything right, with a bonus above the total, and what waits for a person") {
-  const LabMarks marks = marks_of(a_rubric(), all_right(), {});
+  const LabMarks marks = compute_marks(a_rubric(), all_right(), {});
   CHECK(marks.marks == 95);
   CHECK(marks.total == 100);
   CHECK(marks.pending == 20);
@@ -50,8 +50,8 @@ TEST_CASE("marks: everything right, with a bonus above the total, and what waits
 
 /// Marks of which a person gave some for the drawing that was handed in.
 LabMarks marks_with(double given, const std::string& comment, const Rubric& rubric, const LabOutcome& outcome) {
-  return marks_of(rubric, outcome,
-                  {{"a9.drawing", given, comment, version_of(rubric, rubric.manuals[0], outcome.answers)}});
+  return compute_marks(rubric, outcome,
+                       {{"a9.drawing", given, comment, find_version(rubric, rubric.manuals[0], outcome.answers)}});
 }
 
 TEST_CASE("marks: by hand") {
@@ -69,7 +69,7 @@ TEST_CASE("marks: by hand") {
 TEST_CASE("marks: what was not handed in is 0 at once, but a person may overrule that") {
   LabOutcome outcome = all_right();
   outcome.answers.clear();
-  const LabMarks marks = marks_of(a_rubric(), outcome, {});
+  const LabMarks marks = compute_marks(a_rubric(), outcome, {});
   CHECK(marks.pending == 0);
   CHECK(item_named(marks, "a9.drawing").findings == Strings{"not handed in: drawing.png, drawing.pdf"});
   CHECK((item_named(marks, "a9.drawing").worth == Worth::kFailed));
@@ -77,7 +77,7 @@ TEST_CASE("marks: what was not handed in is 0 at once, but a person may overrule
 }
 
 TEST_CASE("marks: nothing found is nothing given") {
-  const LabMarks marks = marks_of(a_rubric(), {}, {});
+  const LabMarks marks = compute_marks(a_rubric(), {}, {});
   CHECK(marks.marks == 0);
   CHECK(marks.pending == 0);
   CHECK(marks.items.size() == 4);
@@ -88,8 +88,8 @@ TEST_CASE("marks: a manual item without marks of its own raises a ladder only") 
   Rubric rubric = a_rubric();
   rubric.manuals[0].marks = 0;
   rubric.ladders = {{"a9.ladder", "Ladder", 5, {{2, "Low", {"a9.x"}, {}}, {5, "High", {"a9.drawing"}, {}}}}};
-  CHECK(marks_of(rubric, all_right(), {}).marks == 95 + 2);
-  CHECK(marks_of(rubric, all_right(), {}).pending == 3);
+  CHECK(compute_marks(rubric, all_right(), {}).marks == 95 + 2);
+  CHECK(compute_marks(rubric, all_right(), {}).pending == 3);
   CHECK(marks_with(1, "", rubric, all_right()).marks == 95 + 5);
   CHECK(marks_with(0, "", rubric, all_right()).marks == 95 + 2);
   CHECK(marks_with(0, "", rubric, all_right()).pending == 0);
@@ -104,7 +104,7 @@ TEST_CASE("marks: thirds are added before they are rounded, and shown rounded do
     rubric.tasks.push_back(a_task(id, 5));
     outcome.tasks[id] = judged(id, {Worth::kPassed, Worth::kFailed, Worth::kFailed});
   }
-  const LabMarks marks = marks_of(rubric, outcome, {});
+  const LabMarks marks = compute_marks(rubric, outcome, {});
   CHECK(shown_marks(marks.items[0].marks) == "1.6");
   CHECK(headline(marks) == "VAE: 5 of 15");
 }

@@ -102,19 +102,19 @@ TEST_CASE("manual marks: the form has a student's own question, where each has a
   outcome.student = "s1";
   const auto form = [&] {
     const TemporaryFolder folder;
-    write_manual_form(folder.file("manual.toml"), rubric, marks_of(rubric, outcome, {}));
+    write_manual_form(folder.file("manual.toml"), rubric, compute_marks(rubric, outcome, {}));
     return read_bytes(folder.file("manual.toml"));
   };
   CHECK(form().find("# question") == std::string::npos);
   rubric.own_numbers = "a year";
-  const QuestionNumbers own = numbers_of(rubric, rubric.manuals[1], "s1");
+  const QuestionNumbers own = read_numbers(rubric, rubric.manuals[1], "s1");
   CHECK(form().find("# question: " + question_with(rubric.manuals[1], own) + "\n") != std::string::npos);
   outcome.student.clear();
   CHECK(form().find("# question: `10` from 1 (the handout's: unknown whose it is)\n") != std::string::npos);
 }
 
 LabMarks some_marks() {
-  LabMarks marks = marks_of(manual_rubric(), LabOutcome(), {});
+  LabMarks marks = compute_marks(manual_rubric(), LabOutcome(), {});
   // Nothing gets out of a comment.
   marks.items[1].attached = {"answers\n[[manual]]\nid = \"a9.schematic\"\nmarks = 5\n.md"};
   return marks;
@@ -152,7 +152,7 @@ TEST_CASE("manual form: what a person has filled in is read, and survives the ne
 LabMarks graded(const std::string& path, const std::map<std::string, std::string>& answers) {
   LabOutcome outcome;
   outcome.answers = answers;
-  const LabMarks marks = marks_of(manual_rubric(), outcome, load_manual_marks(path, manual_rubric()));
+  const LabMarks marks = compute_marks(manual_rubric(), outcome, load_manual_marks(path, manual_rubric()));
   write_manual_form(path, manual_rubric(), marks);
   return marks;
 }
@@ -201,13 +201,13 @@ TEST_CASE(
 TEST_CASE("manual marks: code in an answer is not what a person marked") {
   Rubric rubric = manual_rubric();
   const RubricManual& words = rubric.manuals[1];
-  const auto version = [&](const std::string& text) { return version_of(rubric, words, {{"answers.md", text}}); };
+  const auto version = [&](const std::string& text) { return find_version(rubric, words, {{"answers.md", text}}); };
   const std::string one = "words\n```cpp student/a.cpp\nint x;\n```\n", other = "words\n```cpp student/a.cpp\n```\n";
   CHECK(version(one) != version(other));
   rubric.hand_in.snippets_in = "answers.md";
   CHECK(version(one) == version(other));
   CHECK(version(one) != version("other " + one));
-  CHECK(version_of(rubric, words, {}) == "nothing");
+  CHECK(find_version(rubric, words, {}) == "nothing");
 }
 
 TEST_CASE("manual form: none where a person has nothing to mark") {

@@ -13,7 +13,7 @@ using testing::judged;
 struct Reported {
   Rubric rubric;
   LabOutcome outcome;
-  std::string report() const { return to_markdown(marks_of(rubric, outcome, {}), outcome); }
+  std::string report() const { return to_markdown(compute_marks(rubric, outcome, {}), outcome); }
 };
 
 Reported a_report() {

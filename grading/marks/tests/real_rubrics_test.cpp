@@ -18,14 +18,14 @@ namespace {
 const std::vector<std::string> kLabs = {"a4_data_tensor", "a5_pipeline", "a9_collectives", "vae_sequence_parallel",
                                         "optC_model_parallel"};
 
-std::string folder_of(const std::string& lab) {
+std::string get_folder(const std::string& lab) {
   const char* source_dir = std::getenv("LAB_SOURCE_DIR");
   REQUIRE_MESSAGE(source_dir != nullptr, "LAB_SOURCE_DIR: where the sources are");
   return std::string(source_dir) + "/" + lab;
 }
 
-Rubric rubric_of(const std::string& lab) {
-  return load_rubric(folder_of(lab) + "/rubric.toml");
+Rubric load_lab_rubric(const std::string& lab) {
+  return load_rubric(get_folder(lab) + "/rubric.toml");
 }
 
 /// Every task right, every answer handed in.
@@ -51,15 +51,15 @@ LabOutcome all_right(const Rubric& rubric) {
 std::vector<ManualMark> full_marks_by_hand(const Rubric& rubric, const LabOutcome& outcome) {
   std::vector<ManualMark> marks;
   for (const RubricManual& manual : rubric.manuals)
-    marks.push_back({manual.id, most_marks(manual), "", version_of(rubric, manual, outcome.answers)});
+    marks.push_back({manual.id, most_marks(manual), "", find_version(rubric, manual, outcome.answers)});
   return marks;
 }
 
 TEST_CASE("real rubrics: everything right is every automatic mark, and only a person's are pending") {
   for (const std::string& lab : kLabs) {
     INFO(lab);
-    const Rubric rubric = rubric_of(lab);
-    const LabMarks marks = marks_of(rubric, all_right(rubric), {});
+    const Rubric rubric = load_lab_rubric(lab);
+    const LabMarks marks = compute_marks(rubric, all_right(rubric), {});
     CHECK(marks.marks + marks.pending == doctest::Approx(rubric.total + rubric.bonus_total));
     for (const MarkedItem& item : marks.items) {
       INFO(item.id);
@@ -77,8 +77,8 @@ TEST_CASE("real rubrics: everything right is every automatic mark, and only a pe
 TEST_CASE("real rubrics: with full marks by hand, nothing is pending") {
   for (const std::string& lab : kLabs) {
     INFO(lab);
-    const Rubric rubric = rubric_of(lab);
-    const LabMarks marks = marks_of(rubric, all_right(rubric), full_marks_by_hand(rubric, all_right(rubric)));
+    const Rubric rubric = load_lab_rubric(lab);
+    const LabMarks marks = compute_marks(rubric, all_right(rubric), full_marks_by_hand(rubric, all_right(rubric)));
     CHECK(marks.marks == doctest::Approx(rubric.total + rubric.bonus_total));
     CHECK(marks.pending == 0);
   }
@@ -87,8 +87,8 @@ TEST_CASE("real rubrics: with full marks by hand, nothing is pending") {
 TEST_CASE("real rubrics: nothing found is 0 of everything") {
   for (const std::string& lab : kLabs) {
     INFO(lab);
-    const Rubric rubric = rubric_of(lab);
-    const LabMarks marks = marks_of(rubric, {}, {});
+    const Rubric rubric = load_lab_rubric(lab);
+    const LabMarks marks = compute_marks(rubric, {}, {});
     CHECK(marks.marks == 0);
     CHECK(marks.pending == 0);
     CHECK(marks.items.size() ==
@@ -98,26 +98,26 @@ TEST_CASE("real rubrics: nothing found is 0 of everything") {
 
 TEST_CASE("real rubrics: one task that fails costs its own marks, and no other task's") {
   for (const std::string& lab : kLabs) {
-    const Rubric rubric = rubric_of(lab);
+    const Rubric rubric = load_lab_rubric(lab);
     if (!rubric.ladders.empty()) continue;  // there a task costs a rung
-    const double full = marks_of(rubric, all_right(rubric), {}).marks;
+    const double full = compute_marks(rubric, all_right(rubric), {}).marks;
     for (const RubricTask& task : rubric.tasks) {
       INFO(task.id);
       LabOutcome outcome = all_right(rubric);
       outcome.tasks[task.id] = testing::judged(task.id, {Worth::kTooExpensive});
-      CHECK(marks_of(rubric, outcome, {}).marks == doctest::Approx(full - task.marks));
+      CHECK(compute_marks(rubric, outcome, {}).marks == doctest::Approx(full - task.marks));
     }
   }
 }
 
 TEST_CASE("real rubrics: Option C wants consecutive stages, not balanced ones, and 1F1B without recomputation") {
-  const Rubric rubric = rubric_of("optC_model_parallel");
+  const Rubric rubric = load_lab_rubric("optC_model_parallel");
   const auto with_checks = [&](Worth consecutive, Worth balanced) {
     LabOutcome outcome = all_right(rubric);
     TaskOutcome& split = outcome.tasks["optC.split_layers"];
     split.checks = {{"SplitLayersConsecutive", consecutive, "", ""}, {"SplitLayers", balanced, "", ""}};
     outcome.tasks["optC.recompute"] = testing::judged("optC.recompute", {Worth::kFailed});
-    return marks_of(rubric, outcome, full_marks_by_hand(rubric, outcome));
+    return compute_marks(rubric, outcome, full_marks_by_hand(rubric, outcome));
   };
   const LabMarks by_number = with_checks(Worth::kPassed, Worth::kFailed);
   CHECK(testing::item_named(by_number, "optC.pipeline").marks == 5);
@@ -129,8 +129,8 @@ TEST_CASE("real rubrics: Option C wants consecutive stages, not balanced ones, a
 
 TEST_CASE("real rubrics: the answer key names every item") {
   for (const std::string& lab : kLabs) {
-    const Rubric rubric = rubric_of(lab);
-    const std::string key = answer_key(rubric, folder_of(lab));
+    const Rubric rubric = load_lab_rubric(lab);
+    const std::string key = answer_key(rubric, get_folder(lab));
     for (const RubricTask& task : rubric.tasks) CHECK_MESSAGE(key.find(task.id + ":") != std::string::npos, task.id);
     for (const RubricManual& manual : rubric.manuals)
       CHECK_MESSAGE(key.find(manual.look_for) != std::string::npos, manual.id);
@@ -138,11 +138,11 @@ TEST_CASE("real rubrics: the answer key names every item") {
 }
 
 TEST_CASE("real rubrics: every question that is answered in words has an item that a person marks") {
-  const std::string form = lab::testing::read_bytes(folder_of("a5_pipeline") + "/a5_answers.template.md");
+  const std::string form = lab::testing::read_bytes(get_folder("a5_pipeline") + "/a5_answers.template.md");
   const std::size_t begin = form.find("your words for "), end = form.find(", your code", begin);
   REQUIRE(end != std::string::npos);
   int num_questions = 0;
-  const std::vector<RubricManual> manuals = rubric_of("a5_pipeline").manuals;
+  const std::vector<RubricManual> manuals = load_lab_rubric("a5_pipeline").manuals;
   for (std::size_t at = form.find('Q', begin); at < end; at = form.find('Q', at + 1)) {
     const std::string question = form.substr(at, form.find_first_of(", ", at) - at) + ":";
     INFO(question);
@@ -193,8 +193,8 @@ std::vector<MarksRow> rows_with_marks(const std::string& readme) {
 TEST_CASE("real rubrics: the tables of the labs' READMEs have the rubric's marks") {
   for (const std::string& lab : kLabs) {
     INFO(lab);
-    const Rubric rubric = rubric_of(lab);
-    const std::vector<MarksRow> rows = rows_with_marks(lab::testing::read_bytes(folder_of(lab) + "/README.md"));
+    const Rubric rubric = load_lab_rubric(lab);
+    const std::vector<MarksRow> rows = rows_with_marks(lab::testing::read_bytes(get_folder(lab) + "/README.md"));
     std::vector<std::string> in_rubric, in_readme, differing;
     // A ladder's rows name no id.
     const auto add = [](std::vector<std::string>& to, bool bonus, const std::string& id, double marks) {

@@ -46,7 +46,7 @@ inline TaskOutcome judged(const std::string& id, const std::vector<Worth>& state
   return outcome;
 }
 
-inline LabOutcome outcome_of(const std::vector<TaskOutcome>& tasks) {
+inline LabOutcome make_outcome(const std::vector<TaskOutcome>& tasks) {
   LabOutcome outcome;
   outcome.lab = "a9_collectives";
   for (const TaskOutcome& task : tasks) outcome.tasks[task.id] = task;

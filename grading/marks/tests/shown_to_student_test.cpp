@@ -14,7 +14,7 @@ using testing::judged;
 struct Graded {
   Rubric rubric;
   LabOutcome outcome;
-  LabMarks marks() const { return marks_of(rubric, outcome, {}); }
+  LabMarks marks() const { return compute_marks(rubric, outcome, {}); }
 };
 
 /// A visible task that needs a hidden one, a ladder over both, and a bonus that is shown later.
@@ -28,9 +28,9 @@ Graded a_grading() {
   graded.rubric.manuals = {a_manual("a9.q", 3, "answers.md")};
   graded.rubric.total = 18;
   graded.rubric.ladders = {{"a9.ladder", "Steps", 4, {{4, "all", {"a9.all", "a9.allgather"}, {}}}}};
-  graded.outcome =
-      testing::outcome_of({judged("a9.all", {Worth::kFailed}), judged("a9.allgather", {Worth::kPassed, Worth::kFailed}),
-                           judged("a9.late", {Worth::kPassed})});
+  graded.outcome = testing::make_outcome({judged("a9.all", {Worth::kFailed}),
+                                          judged("a9.allgather", {Worth::kPassed, Worth::kFailed}),
+                                          judged("a9.late", {Worth::kPassed})});
   graded.outcome.answers["answers.md"] = "x";
   return graded;
 }

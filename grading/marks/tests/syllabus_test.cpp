@@ -27,7 +27,7 @@ std::string source_path(const std::string& path) {
 std::map<std::string, Rubric> rubrics() {
   const CourseTree tree = CourseTree::load(source_path(""));
   std::map<std::string, Rubric> found;
-  for (const Rubric& rubric : tree.labs()) found.emplace(short_name_of(rubric.lab), rubric);
+  for (const Rubric& rubric : tree.labs()) found.emplace(shorten_name(rubric.lab), rubric);
   return found;
 }
 
@@ -40,7 +40,7 @@ std::string_view stripped(std::string_view text) {
 using Cells = std::vector<std::string>;
 
 /// "| a | b |" is {"a", "b"}.
-Cells cells_of(const std::string& line) {
+Cells split_cells(const std::string& line) {
   Cells cells;
   const std::string_view row = stripped(line);
   if (row.empty() || row[0] != '|') return cells;
@@ -53,11 +53,11 @@ Cells cells_of(const std::string& line) {
 }
 
 /// The rows of the table whose first heading is this.
-std::vector<Cells> table_of(const std::string& text, const std::string& heading) {
+std::vector<Cells> render_table(const std::string& text, const std::string& heading) {
   std::vector<Cells> rows;
   bool inside = false;
-  for (const std::string& line : lines_of(text)) {
-    const Cells cells = cells_of(line);
+  for (const std::string& line : list_lines(text)) {
+    const Cells cells = split_cells(line);
     if (cells.empty()) {
       inside = false;
     } else if (cells.front() == heading) {
@@ -80,7 +80,7 @@ TEST_CASE("what the plan says of mistakes is what a lab's README says") {
     readmes += read_file(source_path(rubric.lab + "/README.md"));
     readmes += read_file(source_path(rubric.lab + "/answers/README.md"));
   }
-  const std::vector<Cells> rows = table_of(syllabus(), "expected mistake");
+  const std::vector<Cells> rows = render_table(syllabus(), "expected mistake");
   CHECK(rows.size() >= 3 * labs.size());
   for (const Cells& row : rows) {
     CHECK_MESSAGE(readmes.find(row.at(0)) != std::string::npos, row.at(0));

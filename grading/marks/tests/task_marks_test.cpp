@@ -7,11 +7,11 @@ namespace {
 
 using testing::a_task;
 using testing::judged;
-using testing::outcome_of;
+using testing::make_outcome;
 using Strings = std::vector<std::string>;
 
 MarkedItem marked(const RubricTask& task, const std::vector<TaskOutcome>& tasks) {
-  return mark_task(task, outcome_of(tasks));
+  return mark_task(task, make_outcome(tasks));
 }
 
 TEST_CASE("a task: all its checks right give exactly its marks, and nothing is said") {

@@ -1,13 +1,13 @@
 #include "grading/regenerate/plan_tables.h"
 
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 #include "grading/regenerate/lab_files.h"
 
 namespace lab::grading {
 namespace {
 
-using testing::message_of;
+using testing::get_message;
 
 constexpr char kPlan[] = R"(# A course
 
@@ -36,7 +36,7 @@ TEST_CASE("the plan's cells are derived, and everything else stays as it is") {
   CHECK(with_plan(kPlan, {{"a0", numbers}}) == expected);
   numbers.hours = 6.8;
   CHECK(with_plan(kPlan, {{"a0", numbers}}).find("| 20 | 7 | 1 |") != std::string::npos);
-  CHECK(message_of([&] {
+  CHECK(get_message([&] {
           with_plan(kPlan, {{"c2", numbers}});
         }) == "SYLLABUS.md: expected a row that begins '| `c2` |' in the table 'lab', got none");
 }
@@ -61,7 +61,7 @@ TEST_CASE("the plan's lessons are derived: what teaches the same stands in one r
   CHECK(with_lessons(kPlan, rubric) == expected);
   CHECK(with_lessons(expected + "\nmore\n", rubric) == expected + "\nmore\n");
   rubric.lab = "b1_total";
-  CHECK(message_of([&] { with_lessons(kPlan, rubric); }) ==
+  CHECK(get_message([&] { with_lessons(kPlan, rubric); }) ==
         "SYLLABUS.md: expected a table 'task | teaches' with a row that begins '| `b1.', got none");
 }
 
@@ -72,7 +72,7 @@ TEST_CASE("the README's table of labs has the plan's tasks and hours") {
   CHECK(with_labs(readme, kPlan) ==
         "text\n\n| folder | short | what | tasks | hours | first |\n|---|---|---|---|---|---|\n"
         "| [b](b) | `b1` | code | 8 | 11 | |\n");
-  CHECK(message_of([&] { with_labs("| folder | short |\n|---|---|\n| [c](c) | `c2` |\n", kPlan); }) ==
+  CHECK(get_message([&] { with_labs("| folder | short |\n|---|---|\n| [c](c) | `c2` |\n", kPlan); }) ==
         "README.md: the table of labs has a row `c2`, but SYLLABUS.md has none");
 }
 

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "common/api/errors.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 
 namespace lab::grading {
@@ -45,10 +45,10 @@ TEST_CASE("what a process uses in a case is seen from outside") {
 
 TEST_CASE("a process that is gone, or another one, has no use") {
   ProcessUsage usage;
-  const std::string gone = testing::message_of<UsageError>([&] { usage.case_begins(0x3FFFFFFF); });
+  const std::string gone = testing::get_message<UsageError>([&] { usage.case_begins(0x3FFFFFFF); });
   CHECK(testing::contains(gone, "has ended"));
   usage.case_begins(::getpid());
-  CHECK(testing::contains(testing::message_of<UsageError>([&] { usage.case_ended(::getppid()); }), "hands in for"));
+  CHECK(testing::contains(testing::get_message<UsageError>([&] { usage.case_ended(::getppid()); }), "hands in for"));
 }
 
 }  // namespace

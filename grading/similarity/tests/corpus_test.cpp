@@ -145,7 +145,7 @@ LabSimilarity compared(const Files& first, const Files& second, const std::set<s
   return compare_lab("lab", {{&one, first}, {&other, second}}, given, sandbox);
 }
 
-SimilarPair pair_of(const Files& first, const Files& second, const std::set<std::string>& given) {
+SimilarPair make_pair_json(const Files& first, const Files& second, const std::set<std::string>& given) {
   const std::vector<SimilarPair> pairs = compared(first, second, given).pairs;
   return pairs.empty() ? SimilarPair() : pairs[0];
 }
@@ -166,7 +166,8 @@ struct Found {
 
 Found found_in(const std::vector<IndependentPair>& pairs, const GivenLines& given) {
   Found found;
-  for (const IndependentPair& pair : pairs) found.add(pair.name, pair_of(pair.first, pair.second, given.at(pair.lab)));
+  for (const IndependentPair& pair : pairs)
+    found.add(pair.name, make_pair_json(pair.first, pair.second, given.at(pair.lab)));
   return found;
 }
 
@@ -177,7 +178,7 @@ TEST_CASE("recall: every disguised copy of a whole lab is found") {
     for (const Disguise& disguise : disguises()) {
       const Files copy = disguise.apply(files);
       CHECK(copy != files);
-      found.add(lab + ", " + disguise.name, pair_of(files, copy, given.at(lab)));
+      found.add(lab + ", " + disguise.name, make_pair_json(files, copy, given.at(lab)));
     }
   }
   CHECK(found.pairs == 5 * 8);
@@ -199,7 +200,7 @@ TEST_CASE("recall: a copy of every other file, among those that are one's own") 
         if (i++ % 2 == odd) text = copy.at(name);
       }
       ++pairs;
-      found += pair_of(pair.first, mixed, given.at(pair.lab)).is_notable(SimilarityLimits()) ? 1 : 0;
+      found += make_pair_json(pair.first, mixed, given.at(pair.lab)).is_notable(SimilarityLimits()) ? 1 : 0;
     }
   }
   CHECK(pairs == 8);

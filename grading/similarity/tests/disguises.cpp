@@ -52,7 +52,7 @@ std::string other_comments(const std::string& text) {
   static const std::regex comment(R"(//[^\n]*)");
   std::string changed;
   int number = 0;
-  for (const std::string& line : lines_of(std::regex_replace(text, comment, ""))) {
+  for (const std::string& line : list_lines(std::regex_replace(text, comment, ""))) {
     changed += line;
     if (++number % 3 == 0 && line.size() > 1 && line[line.size() - 2] == ';')
       changed += "  /* step " + std::to_string(number) + ": don't \"forget\" this */ // my idea\n";
@@ -90,7 +90,7 @@ std::string split_statements(const std::string& text) {
 std::string padded(const std::string& text) {
   std::string changed;
   int statements = 0;
-  for (const std::string& line : lines_of(text)) {
+  for (const std::string& line : list_lines(text)) {
     changed += line;
     const bool ends_statement = line.size() > 3 && line.substr(0, 2) == "  " && line.substr(line.size() - 2) == ";\n";
     if (ends_statement && ++statements % 4 == 0)
@@ -104,7 +104,7 @@ Files reordered(const Files& files) {
   std::vector<std::string> texts;
   for (const auto& [name, text] : files) {
     std::vector<std::string> blocks = {""};
-    for (const std::string& line : lines_of(text)) {
+    for (const std::string& line : list_lines(text)) {
       blocks.back() += line;
       if (line == "}\n" || line == "};\n") blocks.emplace_back();
     }

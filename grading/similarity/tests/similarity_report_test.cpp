@@ -1,7 +1,7 @@
 #include "grading/similarity/similarity_report.h"
 
 #include "common/base/text.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/plain_test.h"
 
 namespace {

@@ -13,12 +13,12 @@ namespace {
 
 const std::vector<int> kSweptSizes = {1, 2, 3, 4, 5, 6, 7, 8};
 
-Fate* fate_of(std::vector<Fate>& fates, int id) {
+Fate* describe_fate(std::vector<Fate>& fates, int id) {
   const auto found = std::find_if(fates.begin(), fates.end(), [&](const Fate& fate) { return fate.mutant->id == id; });
   return found == fates.end() ? nullptr : &*found;
 }
 
-bool passes(const RunReport& reference, int id) {
+bool passes(const OrdersReport& reference, int id) {
   return std::binary_search(reference.places.begin(), reference.places.end(), id);
 }
 
@@ -38,7 +38,7 @@ std::string difference(const std::string& kind, const std::string& before, const
 
 }  // namespace
 
-std::string Campaign::place_of(const TrialRun& run) const {
+std::string Campaign::find_place(const TrialRun& run) const {
   const std::string at_seed = run.seed == seed ? "" : fmt::format(" with seed {}", run.seed);
   return fmt::format("{} on {}{}", cases[static_cast<std::size_t>(run.case_index)].name, counted(run.num_ranks, "rank"),
                      at_seed);
@@ -65,7 +65,7 @@ Campaign::Known Campaign::with_reference(std::vector<TrialRun> runs, bool must_b
   order.jobs = jobs;
   order.runs = runs;
   for (std::size_t i = 0; i < runs.size(); ++i) order.trials.push_back({0, {static_cast<int>(i)}, Trial::Until::kEnd});
-  RunReport none;
+  OrdersReport none;
   none.skipped = true;
   Known known{std::move(runs), {}, {}};
   known.reference.resize(known.runs.size(), none);
@@ -74,10 +74,10 @@ Campaign::Known Campaign::with_reference(std::vector<TrialRun> runs, bool must_b
       if (must_be_right) throw UsageError(fmt::format("the reference itself {} in a case", report.ended));
       continue;
     }
-    const RunReport& run = report.runs.front();
+    const OrdersReport& run = report.runs.front();
     const auto index = static_cast<std::size_t>(run.run);
     if (!run.right && !run.skipped && must_be_right)
-      throw UsageError(fmt::format("the reference itself fails in {}: {}", place_of(known.runs[index]), run.why));
+      throw UsageError(fmt::format("the reference itself fails in {}: {}", find_place(known.runs[index]), run.why));
     known.runs[index].seconds = run.seconds;
     known.reference[index] = run;
     known.reference[index].skipped = run.skipped || !run.right;
@@ -88,12 +88,12 @@ Campaign::Known Campaign::with_reference(std::vector<TrialRun> runs, bool must_b
     if (!known.reference[i].skipped) order.trials.push_back({0, {static_cast<int>(i)}, Trial::Until::kEnd});
   }
   for (const TrialReport& report : perform(order)) {
-    for (const RunReport& again : report.runs) {
+    for (const OrdersReport& again : report.runs) {
       const auto index = static_cast<std::size_t>(again.run);
       if (again.fingerprint == known.reference[index].fingerprint) {
         known.same[again.run] = again.fingerprint;
       } else {
-        say(fmt::format("the reference is not the same twice: {}", place_of(known.runs[index])));
+        say(fmt::format("the reference is not the same twice: {}", find_place(known.runs[index])));
       }
     }
   }
@@ -134,20 +134,20 @@ void Campaign::try_on(const Known& known, std::vector<Fate>& fates) const {
     if (!chosen.empty()) order.trials.push_back({fate.mutant->id, chosen, Trial::Until::kWrong});
   }
   for (const TrialReport& report : perform(order)) {
-    Fate& fate = *fate_of(fates, report.id);
+    Fate& fate = *describe_fate(fates, report.id);
     const auto wrong = std::find_if(report.runs.begin(), report.runs.end(),
-                                    [](const RunReport& run) { return !run.right && !run.skipped; });
+                                    [](const OrdersReport& run) { return !run.right && !run.skipped; });
     if (wrong != report.runs.end()) {
       fate.kind = Fate::Kind::kByCheck;
       fate.symptom = wrong->symptom;
-      fate.by =
-          fmt::format("{}: {}: {}", place_of(known.runs[static_cast<std::size_t>(wrong->run)]), wrong->how, wrong->why);
+      fate.by = fmt::format("{}: {}: {}", find_place(known.runs[static_cast<std::size_t>(wrong->run)]), wrong->how,
+                            wrong->why);
     } else if (!report.ended.empty()) {
       const auto trial =
           std::find_if(order.trials.begin(), order.trials.end(), [&](const Trial& one) { return one.id == report.id; });
       const auto run = static_cast<std::size_t>(trial->runs[std::min(report.runs.size(), trial->runs.size() - 1)]);
       fate.kind = Fate::Kind::kByCheck;
-      fate.by = fmt::format("{}: {}", place_of(known.runs[run]), report.ended);
+      fate.by = fmt::format("{}: {}", find_place(known.runs[run]), report.ended);
     } else {
       compare(known, report, fate);
     }
@@ -156,7 +156,7 @@ void Campaign::try_on(const Known& known, std::vector<Fate>& fates) const {
 
 void Campaign::compare(const Known& known, const TrialReport& report, Fate& fate) const {
   if (!fate.differs.empty()) return;
-  for (const RunReport& run : report.runs) {
+  for (const OrdersReport& run : report.runs) {
     const auto expected = known.same.find(run.run);
     if (expected == known.same.end()) continue;
     for (const auto& [kind, print] : expected->second) {
@@ -164,7 +164,7 @@ void Campaign::compare(const Known& known, const TrialReport& report, Fate& fate
       const std::string now = found == run.fingerprint.end() ? "none" : found->second;
       if (now == print) continue;
       fate.differs.insert(kind);
-      const std::string at = place_of(known.runs[static_cast<std::size_t>(run.run)]);
+      const std::string at = find_place(known.runs[static_cast<std::size_t>(run.run)]);
       fate.differs_at += fmt::format("{}{}", fate.differs_at.empty() ? at + ": " : "; ", difference(kind, print, now));
     }
     if (!fate.differs.empty()) return;
@@ -184,7 +184,7 @@ void Campaign::judge_rest(const Known& known, std::vector<Fate>& fates) const {
   if (rest.empty()) return;
   const std::vector<Verdict> judged = judge(rest);
   for (std::size_t i = 0; i < rest.size(); ++i) {
-    Fate& fate = *fate_of(fates, rest[i].first);
+    Fate& fate = *describe_fate(fates, rest[i].first);
     fate.by = judged[i].found + judged[i].complaint;
     if (judged[i].as_required) fate.kind = Fate::Kind::kByJudge;
   }
@@ -211,12 +211,12 @@ void Campaign::sweep(const Known& known, std::vector<Fate>& fates) const {
   for (Fate& fate : fates) {
     if (!is_open(fate)) continue;
     fate.kind = Fate::Kind::kEqual;
-    fate.reason = reason_of(equivalents, lab_folder, *fate.mutant);
+    fate.reason = find_reason(equivalents, lab_folder, *fate.mutant);
     const std::vector<int> chosen = runs_for(fate.mutant->id, swept);
     if (!chosen.empty()) order.trials.push_back({fate.mutant->id, chosen, Trial::Until::kDiffers});
   }
   for (const TrialReport& report : perform(order)) {
-    Fate& fate = *fate_of(fates, report.id);
+    Fate& fate = *describe_fate(fates, report.id);
     if (!report.ended.empty()) fate.differs.insert("end");
     compare(swept, report, fate);
     if (!fate.differs.empty()) fate.kind = Fate::Kind::kSurvived;

@@ -57,7 +57,7 @@ struct Campaign {
   /// Runs, and what the reference did in them.
   struct Known {
     std::vector<TrialRun> runs;
-    std::vector<RunReport> reference;
+    std::vector<OrdersReport> reference;
     std::map<int, std::map<std::string, std::string>> same;  ///< fingerprints that it left twice, by run
   };
 
@@ -74,7 +74,7 @@ struct Campaign {
   /// Compares those that differ nowhere yet in the runs that are not known yet; what differs nowhere then is equal.
   void sweep(const Known& known, std::vector<Fate>& fates) const;
   void judge_rest(const Known& known, std::vector<Fate>& fates) const;
-  std::string place_of(const TrialRun& run) const;
+  std::string find_place(const TrialRun& run) const;
 };
 
 }  // namespace lab::grading::generated

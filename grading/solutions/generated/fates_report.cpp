@@ -37,7 +37,7 @@ double percent(int part, int whole) {
   return whole == 0 ? 100 : 100.0 * part / whole;
 }
 
-const char* name_of(Fate::Kind kind) {
+const char* get_name(Fate::Kind kind) {
   switch (kind) {
     case Fate::Kind::kNotCompiled: return "does not compile";
     case Fate::Kind::kByCheck: return "check";
@@ -48,7 +48,7 @@ const char* name_of(Fate::Kind kind) {
   return "survived";
 }
 
-std::string heading_of(const Fate& fate) {
+std::string make_heading(const Fate& fate) {
   if (fate.kind == Fate::Kind::kSurvived)
     return fmt::format("survivors, which differ in {}", fmt::join(fate.differs, " and "));
   if (!fate.reached) return "never reached by a case";
@@ -79,7 +79,7 @@ double Tally::equivalent_share() const {
   return compiled == 0 ? 0 : percent(explained, compiled);
 }
 
-Tally tally_of(const std::vector<Fate>& fates) {
+Tally count_fates(const std::vector<Fate>& fates) {
   Tally tally;
   for (const Fate& fate : fates) {
     ++tally.made;
@@ -93,7 +93,7 @@ Tally tally_of(const std::vector<Fate>& fates) {
   return tally;
 }
 
-std::string table_of(const std::vector<std::pair<std::string, Tally>>& rows) {
+std::string render_table(const std::vector<std::pair<std::string, Tally>>& rows) {
   std::string text =
       fmt::format("{:28} {:>5} {:>8} {:>6} {:>6} {:>10} {:>6} {:>9} {:>8} {:>8}\n", "", "made", "compiled", "check",
                   "judge", "equivalent", "equal", "survivors", "check %", "judge %");
@@ -110,7 +110,7 @@ std::string text_of_survivors(const std::string& lab_folder, const std::string& 
   std::map<std::string, std::vector<const Fate*>> groups;
   for (const Fate& fate : fates) {
     if (fate.kind == Fate::Kind::kSurvived || fate.kind == Fate::Kind::kEqual)
-      groups[heading_of(fate)].push_back(&fate);
+      groups[make_heading(fate)].push_back(&fate);
   }
   std::string text;
   for (const auto& [heading, group] : groups) {
@@ -137,7 +137,7 @@ void add_json(nlohmann::ordered_json& list, const std::string& lab, const std::v
                     {"task", mutant.task},
                     {"rule", mutant.rule},
                     {"what", mutant.what},
-                    {"fate", name_of(fate.kind)},
+                    {"fate", get_name(fate.kind)},
                     {"reached", fate.reached},
                     {"by", fate.by},
                     {"symptom", fate.symptom},

@@ -8,9 +8,9 @@
 
 namespace lab::grading::generated {
 
-/// Whether `found` of `tried` bears out a share of at least `percent`. Of all mutants, `found` is that share or more. Of
-/// a sample, chance has a say: it does not bear it out if, with just that share, as few would be found in less than one
-/// sample in a hundred (binomial distribution).
+/// Whether `found` of `tried` is consistent with a share of at least `percent`. Where all mutants were tried, `found` must
+/// be that share or more. A sample may be unlucky: it is accepted unless, with exactly that share, so few would be found
+/// in less than one sample in a hundred (binomial distribution).
 bool is_share_at_least(double percent, int found, int tried, bool sampled);
 
 /// How many mutants of a lab, or of a task, came to which end.
@@ -29,10 +29,10 @@ struct Tally {
   double equivalent_share() const;
 };
 
-Tally tally_of(const std::vector<Fate>& fates);
+Tally count_fates(const std::vector<Fate>& fates);
 
 /// A row for each lab and task, and the sum.
-std::string table_of(const std::vector<std::pair<std::string, Tally>>& rows);
+std::string render_table(const std::vector<std::pair<std::string, Tally>>& rows);
 
 /// Lines about every mutant that nothing caught: survivors by what they do differently, then the equal ones.
 std::string text_of_survivors(const std::string& lab_folder, const std::string& lab, const std::vector<Fate>& fates);

@@ -71,7 +71,7 @@ LabMutants lab_mutants(const std::string& lab, const BuildRecipe& recipe, const 
   return made;
 }
 
-std::vector<std::size_t> sample_of(std::size_t num_items, std::size_t count, std::uint64_t seed) {
+std::vector<std::size_t> take_sample(std::size_t num_items, std::size_t count, std::uint64_t seed) {
   std::vector<std::size_t> items(num_items);
   std::iota(items.begin(), items.end(), std::size_t{0});
   std::mt19937_64 random(seed);
@@ -99,7 +99,8 @@ std::vector<Equivalent> load_equivalents(const std::string& path) {
   return list;
 }
 
-std::string reason_of(const std::vector<Equivalent>& list, const std::string& lab_folder, const SourceMutant& mutant) {
+std::string find_reason(const std::vector<Equivalent>& list, const std::string& lab_folder,
+                        const SourceMutant& mutant) {
   const auto found = std::find_if(list.begin(), list.end(), [&](const Equivalent& one) {
     const std::string file = lab_folder + "/" + mutant.file;
     const bool same_file = one.file.back() == '/' ? file.compare(0, one.file.size(), one.file) == 0 : one.file == file;

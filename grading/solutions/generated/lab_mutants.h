@@ -28,7 +28,7 @@ LabMutants lab_mutants(const std::string& lab, const BuildRecipe& recipe, const 
                        const std::vector<Solution>& rows);
 
 /// `count` of the items, chosen by a seed, in their order; all if there are no more.
-std::vector<std::size_t> sample_of(std::size_t num_items, std::size_t count, std::uint64_t seed);
+std::vector<std::size_t> take_sample(std::size_t num_items, std::size_t count, std::uint64_t seed);
 
 /// A mutant that does what the original does, and why.
 struct Equivalent {
@@ -44,6 +44,6 @@ struct Equivalent {
 std::vector<Equivalent> load_equivalents(const std::string& path);
 
 /// Why this mutant is equivalent, as the list says; empty: it does not say.
-std::string reason_of(const std::vector<Equivalent>& list, const std::string& lab_folder, const SourceMutant& mutant);
+std::string find_reason(const std::vector<Equivalent>& list, const std::string& lab_folder, const SourceMutant& mutant);
 
 }  // namespace lab::grading::generated

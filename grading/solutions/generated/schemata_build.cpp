@@ -16,7 +16,7 @@ namespace {
 std::map<int, std::string> mutants_on_lines(const std::string& errors, const std::string& what) {
   const std::string file = "mutant:";
   std::map<int, std::string> ids;
-  for (const std::string& line : lines_of(errors)) {
+  for (const std::string& line : list_lines(errors)) {
     const std::size_t at = line.find(file);
     if (at == std::string::npos || line.find(what) == std::string::npos) continue;
     if (const int id = std::atoi(line.c_str() + at + file.size()) / kLinesOfMutant; id > 0)

@@ -21,7 +21,7 @@ std::vector<Marked> marked_parts(const std::string& text) {
   constexpr std::string_view kBegin = "// BEGIN SOLUTION ", kEnd = "// END SOLUTION ";
   std::vector<Marked> parts;
   std::size_t at = 0;
-  for (const std::string& line : lines_of(text)) {
+  for (const std::string& line : list_lines(text)) {
     const std::size_t begin = line.find(kBegin), end = line.find(kEnd);
     if (begin != std::string::npos)
       parts.push_back({one_line(line.substr(begin + kBegin.size())), at + line.size(), text.size()});
@@ -62,11 +62,11 @@ std::string line_directive(int line, const std::string& file) {
 MutatedSource::MutatedSource(const std::string& file, const std::string& text, const std::set<std::string>& tasks,
                              const std::vector<NumberedRow>& rows)
     : file_(file), text_(text) {
-  for (const NumberedRow& row : rows) mutants_.push_back(mutant_of(row, tasks));
+  for (const NumberedRow& row : rows) mutants_.push_back(make_mutant(row, tasks));
 }
 
-SourceMutant::Edit MutatedSource::edit_of(const Solution& row, const SourceChange& change,
-                                          const std::set<std::string>& tasks) const {
+SourceMutant::Edit MutatedSource::make_edit(const Solution& row, const SourceChange& change,
+                                            const std::set<std::string>& tasks) const {
   const std::string& text = text_.text();
   if (change.part > 0) {
     std::vector<Marked> parts = marked_parts(text);
@@ -98,7 +98,7 @@ SourceMutant::Edit MutatedSource::edit_of(const Solution& row, const SourceChang
   return {found.front(), change.replace.size(), change.with};
 }
 
-SourceMutant MutatedSource::mutant_of(const NumberedRow& row, const std::set<std::string>& tasks) const {
+SourceMutant MutatedSource::make_mutant(const NumberedRow& row, const std::set<std::string>& tasks) const {
   const std::string& text = text_.text();
   SourceMutant mutant;
   mutant.id = row.id;
@@ -106,7 +106,7 @@ SourceMutant MutatedSource::mutant_of(const NumberedRow& row, const std::set<std
   mutant.rule = row.solution->rule;
   mutant.what = row.solution->what;
   std::size_t end = 0;
-  for (const SourceChange& change : row.changes) mutant.edits.push_back(edit_of(*row.solution, change, tasks));
+  for (const SourceChange& change : row.changes) mutant.edits.push_back(make_edit(*row.solution, change, tasks));
   std::sort(mutant.edits.begin(), mutant.edits.end(),
             [](const SourceMutant::Edit& a, const SourceMutant::Edit& b) { return a.at < b.at; });
   for (const SourceMutant::Edit& edit : mutant.edits) {
@@ -119,7 +119,7 @@ SourceMutant MutatedSource::mutant_of(const NumberedRow& row, const std::set<std
   const std::size_t first = mutant.edits.front().at;
   mutant.task = task_at(text, first, first);
   mutant.line = 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(first), '\n'));
-  mutant.line_text = one_line(lines_of(text)[static_cast<std::size_t>(mutant.line - 1)]);
+  mutant.line_text = one_line(list_lines(text)[static_cast<std::size_t>(mutant.line - 1)]);
   return mutant;
 }
 

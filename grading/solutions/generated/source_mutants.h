@@ -60,8 +60,9 @@ class MutatedSource {
  private:
   /// Tokens of the { and } around the outermost function that holds a byte; none: it is in no function.
   std::optional<std::pair<std::size_t, std::size_t>> function_at(std::size_t byte) const;
-  SourceMutant::Edit edit_of(const Solution& row, const SourceChange& change, const std::set<std::string>& tasks) const;
-  SourceMutant mutant_of(const NumberedRow& row, const std::set<std::string>& tasks) const;
+  SourceMutant::Edit make_edit(const Solution& row, const SourceChange& change,
+                               const std::set<std::string>& tasks) const;
+  SourceMutant make_mutant(const NumberedRow& row, const std::set<std::string>& tasks) const;
 
   std::string file_;
   TokenizedText text_;

@@ -32,7 +32,7 @@ LabOutcome with_failed(const std::vector<std::string>& failed, const std::string
   return outcome;
 }
 
-Solution solution_of(const std::string& task, const std::string& symptom = "") {
+Solution find_solution(const std::string& task, const std::string& symptom = "") {
   Solution solution;
   solution.name = "x/some";
   solution.task = task;
@@ -42,20 +42,20 @@ Solution solution_of(const std::string& task, const std::string& symptom = "") {
 
 TEST_CASE("a wrong solution loses its task, and may lose those that need it, but no other") {
   const Rubric rubric = rubric_of_three();
-  CHECK(solution_verdict(solution_of("x.a"), rubric, with_failed({"x.a"})).as_required);
-  CHECK(solution_verdict(solution_of("x.a"), rubric, with_failed({"x.a", "x.b"})).as_required);
-  CHECK_FALSE(solution_verdict(solution_of("x.a"), rubric, with_failed({"x.b"})).as_required);
-  CHECK_FALSE(solution_verdict(solution_of("x.a"), rubric, with_failed({})).as_required);
-  CHECK_FALSE(solution_verdict(solution_of("x.a"), rubric, with_failed({"x.a", "x.c"})).as_required);
-  CHECK_FALSE(solution_verdict(solution_of("x.b"), rubric, with_failed({"x.a", "x.b"})).as_required);
-  Solution wide = solution_of("x.a");
+  CHECK(solution_verdict(find_solution("x.a"), rubric, with_failed({"x.a"})).as_required);
+  CHECK(solution_verdict(find_solution("x.a"), rubric, with_failed({"x.a", "x.b"})).as_required);
+  CHECK_FALSE(solution_verdict(find_solution("x.a"), rubric, with_failed({"x.b"})).as_required);
+  CHECK_FALSE(solution_verdict(find_solution("x.a"), rubric, with_failed({})).as_required);
+  CHECK_FALSE(solution_verdict(find_solution("x.a"), rubric, with_failed({"x.a", "x.c"})).as_required);
+  CHECK_FALSE(solution_verdict(find_solution("x.b"), rubric, with_failed({"x.a", "x.b"})).as_required);
+  Solution wide = find_solution("x.a");
   wide.also = {"x.c"};
   CHECK(solution_verdict(wide, rubric, with_failed({"x.a", "x.c"})).as_required);
 }
 
 TEST_CASE("a wrong solution that stands alone costs no other task, not even one that needs its own") {
   const Rubric rubric = rubric_of_three();
-  Solution alone = solution_of("x.a");
+  Solution alone = find_solution("x.a");
   alone.alone = true;
   CHECK(solution_verdict(alone, rubric, with_failed({"x.a"})).as_required);
   CHECK_FALSE(solution_verdict(alone, rubric, with_failed({"x.a", "x.b"})).as_required);
@@ -65,7 +65,7 @@ TEST_CASE("a wrong solution that names checks must fail those") {
   const Rubric rubric = rubric_of_three();
   LabOutcome outcome = with_failed({"x.a"});
   outcome.tasks["x.a"].checks.push_back({"Other", Worth::kPassed});
-  Solution solution = solution_of("x.a");
+  Solution solution = find_solution("x.a");
   solution.checks = {"Check"};
   CHECK(solution_verdict(solution, rubric, outcome).as_required);
   outcome.tasks["x.a"].checks.push_back({"Third", Worth::kFailed, "sends 3 bytes"});
@@ -81,7 +81,7 @@ TEST_CASE("a wrong solution that names what is said must have it said by a check
   LabOutcome outcome = with_failed({"x.a"});
   outcome.tasks["x.a"].checks.push_back({"Other", Worth::kTooExpensive, "sends 3 bytes"});
   outcome.tasks["x.a"].checks.push_back({"Passes", Worth::kPassed, "sends 4 bytes"});
-  Solution solution = solution_of("x.a");
+  Solution solution = find_solution("x.a");
   solution.says = "sends 3";
   CHECK(solution_verdict(solution, rubric, outcome).as_required);
   solution.says = "sends 4";
@@ -92,16 +92,16 @@ TEST_CASE("what was not judged is neither caught nor lost") {
   const Rubric rubric = rubric_of_three();
   LabOutcome outcome = with_failed({"x.a"});
   outcome.tasks["x.c"].checks[0].worth = Worth::kNotJudged;
-  const Verdict verdict = solution_verdict(solution_of("x.a"), rubric, outcome);
+  const Verdict verdict = solution_verdict(find_solution("x.a"), rubric, outcome);
   CHECK_FALSE(verdict.as_required);
   CHECK(verdict.complaint == "not judged: x.c");
 }
 
 TEST_CASE("a wrong solution that names a symptom must show it") {
   const Rubric rubric = rubric_of_three();
-  CHECK(solution_verdict(solution_of("x.a", "zeros"), rubric, with_failed({"x.a"}, "zeros")).as_required);
-  CHECK_FALSE(solution_verdict(solution_of("x.a", "zeros"), rubric, with_failed({"x.a"}, "sign")).as_required);
-  CHECK_FALSE(solution_verdict(solution_of("x.a", "zeros"), rubric, with_failed({"x.a"})).as_required);
+  CHECK(solution_verdict(find_solution("x.a", "zeros"), rubric, with_failed({"x.a"}, "zeros")).as_required);
+  CHECK_FALSE(solution_verdict(find_solution("x.a", "zeros"), rubric, with_failed({"x.a"}, "sign")).as_required);
+  CHECK_FALSE(solution_verdict(find_solution("x.a", "zeros"), rubric, with_failed({"x.a"})).as_required);
 }
 
 TEST_CASE("a right solution loses nothing") {

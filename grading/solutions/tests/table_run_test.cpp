@@ -45,7 +45,7 @@ struct SmallLab {
       for (const int index : trial.runs) {
         const TrialRun& place = order.runs[static_cast<std::size_t>(index)];
         const std::string& name = cases[static_cast<std::size_t>(place.case_index)].name;
-        RunReport one;
+        OrdersReport one;
         one.run = index;
         one.right = true;
         if (order.notes_places && reaches) one.places = {1};

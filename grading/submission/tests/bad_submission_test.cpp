@@ -88,15 +88,15 @@ TEST_CASE("bad submission: what a student can have broken is told from what a gr
 }
 
 TEST_CASE("bad submission: the lab that it was to be is the one that was asked for, or that its name says") {
-  const auto lab_of = [](const std::string& path, const std::string& only_lab) {
+  const auto find_lab_name = [](const std::string& path, const std::string& only_lab) {
     const std::vector<KnownLab> labs = both_labs();
     const KnownLab* lab = lab_meant_by(path, labs, only_lab);
     return lab == nullptr ? "none" : lab->rubric.lab;
   };
-  CHECK(lab_of("x/alice.zip", "a9") == "a9_collectives");
-  CHECK(lab_of("x/A5_PIPELINE.ZIP", "") == "a5_pipeline");
-  CHECK(lab_of("x/alice.zip", "") == "none");
-  CHECK_THROWS_AS(lab_of("x.zip", "a8"), UsageError);
+  CHECK(find_lab_name("x/alice.zip", "a9") == "a9_collectives");
+  CHECK(find_lab_name("x/A5_PIPELINE.ZIP", "") == "a5_pipeline");
+  CHECK(find_lab_name("x/alice.zip", "") == "none");
+  CHECK_THROWS_AS(find_lab_name("x.zip", "a8"), UsageError);
 }
 
 TEST_CASE("bad submission: a lab's folder without any of its files, or a note in place of answers") {

@@ -44,18 +44,18 @@ TEST_CASE("results folder: no name leads out of it, and different names stay dif
 TEST_CASE("results folder: another student's results are not replaced") {
   const TemporaryFolder base;
   const Identity ada = {"Ada", "s1"}, bob = {"Bob", "s1"};
-  const auto folder_of = [&](const std::string& submission, const Identity& identity) {
+  const auto get_folder = [&](const std::string& submission, const Identity& identity) {
     return results_folder(base.file("out"), submission, identity, both_labs());
   };
-  const std::string first = folder_of("ada.zip", ada);
+  const std::string first = get_folder("ada.zip", ada);
   keep_owner(first, "ada.zip", ada);
-  CHECK(folder_of("later/ada2.zip", ada) == first);
-  const std::string other = folder_of("bob.zip", bob);
+  CHECK(get_folder("later/ada2.zip", ada) == first);
+  const std::string other = get_folder("bob.zip", bob);
   CHECK(other != first);
   keep_owner(other, "bob.zip", bob);
-  CHECK(folder_of("bob.zip", bob) == other);
-  CHECK(folder_of("ada.zip", ada) == first);
-  CHECK(folder_of("s1.zip", {}) != first);  // a file of that name, by an unknown author
+  CHECK(get_folder("bob.zip", bob) == other);
+  CHECK(get_folder("ada.zip", ada) == first);
+  CHECK(get_folder("s1.zip", {}) != first);  // a file of that name, by an unknown author
   CHECK(read_bytes(first + "/identity.toml") == "name = \"Ada\"\nid = \"s1\"\n# from ada.zip\n");
 }
 

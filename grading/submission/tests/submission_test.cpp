@@ -24,7 +24,7 @@ using Strings = std::vector<std::string>;
 const std::string kA9 = "a9_collectives/";
 
 /// A submission of these files, as a folder.
-Submission folder_of(const FileMap& files, const std::string& only_lab = "", const std::string& name = "sub") {
+Submission get_folder(const FileMap& files, const std::string& only_lab = "", const std::string& name = "sub") {
   const TemporaryFolder temporary;
   return read_submission(written_to(temporary, name, files), both_labs(), only_lab);
 }
@@ -40,7 +40,7 @@ void check_whole_a9(const Submission& submission) {
 }
 
 TEST_CASE("submission: a lab's folder at the top") {
-  const Submission submission = folder_of(below(kA9, whole_a9()));
+  const Submission submission = get_folder(below(kA9, whole_a9()));
   check_whole_a9(submission);
   CHECK(submission.notes == Strings{});
 }
@@ -55,7 +55,7 @@ TEST_CASE("submission: in one folder around it, which is noted") {
   FileMap files = below("hw/" + kA9, whole_a9());
   files["hw/notes.txt"] = "x";
   files["ReadMe.txt"] = "x";
-  const Submission submission = folder_of(files);
+  const Submission submission = get_folder(files);
   check_whole_a9(submission);
   CHECK(submission.notes == Strings{"everything is taken from inside the folder 'hw'",
                                     "not used, as no lab asks for it: 'ReadMe.txt', 'hw/notes.txt'"});
@@ -67,7 +67,7 @@ TEST_CASE("submission: a whole student tree, with both labs in the order in whic
   files["a5_pipeline/README.md"] = "x";
   files["common/api/errors.h"] = "x";
   files["CMakeLists.txt"] = "x";
-  const Submission submission = folder_of(files);
+  const Submission submission = get_folder(files);
   REQUIRE(submission.labs.size() == 2);
   CHECK(submission.labs[0].lab == "a5_pipeline");
   CHECK(submission.labs[0].sources == FileMap{{"student/baseline.cpp", "int a5;\n"}});
@@ -79,18 +79,18 @@ TEST_CASE("submission: only the lab that is asked for") {
   FileMap files = below(kA9, whole_a9());
   files["a5_pipeline/student/baseline.cpp"] = "int a5;\n";
   for (const char* name : {"a9", "a9_collectives"}) {
-    const Submission submission = folder_of(files, name);
+    const Submission submission = get_folder(files, name);
     check_whole_a9(submission);
     CHECK(submission.notes == Strings{});
   }
 }
 
 TEST_CASE("submission: a lab's own files at the top, where it is said which lab it is") {
-  check_whole_a9(folder_of(whole_a9(), "a9"));
-  check_whole_a9(folder_of(whole_a9(), "", "a9_collectives"));
-  check_whole_a9(folder_of(whole_a9(), "", "a9"));
-  check_whole_a9(folder_of(below("hw/", whole_a9()), "a9"));
-  check_whole_a9(folder_of(below("a9/", whole_a9())));
+  check_whole_a9(get_folder(whole_a9(), "a9"));
+  check_whole_a9(get_folder(whole_a9(), "", "a9_collectives"));
+  check_whole_a9(get_folder(whole_a9(), "", "a9"));
+  check_whole_a9(get_folder(below("hw/", whole_a9()), "a9"));
+  check_whole_a9(get_folder(below("a9/", whole_a9())));
   const TemporaryFolder temporary;
   check_whole_a9(read_submission(written_to(temporary, "a9", whole_a9()) + "/", both_labs()));
   write_zip(temporary.file("a9.zip"), whole_a9());
@@ -98,8 +98,8 @@ TEST_CASE("submission: a lab's own files at the top, where it is said which lab 
 }
 
 TEST_CASE("submission: a lab asked for is not found in another lab's folder") {
-  CHECK_THROWS_AS(folder_of(below(kA9, whole_a9()), "a5"), UsageError);
-  CHECK_THROWS_AS(folder_of(whole_a9(), "a5", "a9"), UsageError);
+  CHECK_THROWS_AS(get_folder(below(kA9, whole_a9()), "a5"), UsageError);
+  CHECK_THROWS_AS(get_folder(whole_a9(), "a5", "a9"), UsageError);
 }
 
 const std::string kMarkdown = "# A5\n\nwords\n\n```cpp student/baseline.cpp\nint baseline;\n```\n";
@@ -130,24 +130,24 @@ TEST_CASE("submission: a single markdown of another name, where it is said which
 TEST_CASE("submission: it may say whose it is, next to the labs or at the end of a markdown") {
   const std::string toml = to_toml({"Ada", "s1"});
   FileMap files = below(kA9, whole_a9());
-  CHECK(folder_of(files).identity.empty());  // packed by hand
+  CHECK(get_folder(files).identity.empty());  // packed by hand
   for (const char* folder : {"", "a9_collectives/"}) {
     FileMap with_identity = files;
     with_identity[folder + std::string("identity.toml")] = toml;
-    const Submission submission = folder_of(with_identity);
+    const Submission submission = get_folder(with_identity);
     check_whole_a9(submission);
     CHECK(submission.notes == Strings{});
     CHECK(submission.identity.id == "s1");
   }
   FileMap around = below("hw/" + kA9, whole_a9());
   around["hw/identity.toml"] = toml;
-  CHECK(folder_of(around).identity.name == "Ada");
+  CHECK(get_folder(around).identity.name == "Ada");
   FileMap bare = whole_a9();
   bare["identity.toml"] = toml;
-  check_whole_a9(folder_of(bare, "a9"));
+  check_whole_a9(get_folder(bare, "a9"));
   FileMap tree = files;
   tree[".lab-identity"] = toml;
-  CHECK(folder_of(tree).identity.id == "s1");
+  CHECK(get_folder(tree).identity.id == "s1");
 
   const TemporaryFolder temporary;
   write_bytes(temporary.file("a5_answers.md"), lab::with_identity(kMarkdown, {"Ada", "s1"}));
@@ -159,7 +159,7 @@ TEST_CASE("submission: it may say whose it is, next to the labs or at the end of
 TEST_CASE("submission: an identity that cannot be read is noted, and nothing is lost by it") {
   FileMap files = below(kA9, whole_a9());
   files["identity.toml"] = "name = Ada\n";
-  const Submission submission = folder_of(files);
+  const Submission submission = get_folder(files);
   check_whole_a9(submission);
   CHECK(submission.identity.empty());
   REQUIRE(submission.notes.size() == 1);
@@ -168,7 +168,7 @@ TEST_CASE("submission: an identity that cannot be read is noted, and nothing is 
 
 TEST_CASE("submission: files in student/ come before the code in the markdown") {
   const Submission submission =
-      folder_of({{"a5_pipeline/a5_answers.md", kMarkdown}, {"a5_pipeline/student/baseline.cpp", "int from_file;\n"}});
+      get_folder({{"a5_pipeline/a5_answers.md", kMarkdown}, {"a5_pipeline/student/baseline.cpp", "int from_file;\n"}});
   CHECK(submission.labs[0].sources == FileMap{{"student/baseline.cpp", "int from_file;\n"}});
 }
 

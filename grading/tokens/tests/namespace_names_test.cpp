@@ -23,7 +23,7 @@ bool is_refused(const std::string& text) {
 
 TEST_CASE("names that a text may declare in a namespace") {
   CHECK(declared_by("int f(int a) { int b = a; return b; }") == Names{"f"});
-  CHECK(declared_by("at::Tensor part_of(const at::Tensor& x, std::int64_t dim = g());") == Names{"part_of"});
+  CHECK(declared_by("at::Tensor take_part(const at::Tensor& x, std::int64_t dim = g());") == Names{"take_part"});
   CHECK(declared_by("constexpr std::int64_t kRows = 3, kColumns{4};") == Names{"kRows", "kColumns"});
   CHECK(declared_by("struct Ring : Base { int left; int right() const; } ring;") == Names{"Ring", "Base", "ring"});
   CHECK(declared_by("template <typename T> class Box final { T x; };") == Names{"Box"});

@@ -44,7 +44,7 @@ TEST_CASE("generated tokens: lines, white space around, partners of brackets") {
   CHECK(text[7].spaced);
   CHECK_FALSE(text[1].spaced);
   CHECK(text[8].line == 2);
-  CHECK(text.line_of(0, text.size()) == "a(b[1]) - c");
+  CHECK(text.make_line(0, text.size()) == "a(b[1]) - c");
 }
 
 TEST_CASE("generated tokens: what is not C++ is refused with its line") {

@@ -62,7 +62,7 @@ class StaleWeights : public WholeModel {
   void train(const Images& images, const EpochBatches& batches, const Slice& steps, const OnLoss& on_loss) override {
     std::vector<Parameters> versions = {copy_of(learner().parameters())};  // [v]: after v updates in this call
     for (std::int64_t step = 0; step < steps.size; ++step) {
-      const Parameters stale = weights_of(step, versions);
+      const Parameters stale = read_weights(step, versions);
       const at::Tensor loss = mean_loss(stale, images, batches.indices(steps.begin + step));
       on_loss(loss.item<double>());
       loss.backward();
@@ -76,7 +76,7 @@ class StaleWeights : public WholeModel {
 
  private:
   /// The weights that each layer's stage uses for this step's forward and backward pass.
-  Parameters weights_of(std::int64_t step, const std::vector<Parameters>& versions) const {
+  Parameters read_weights(std::int64_t step, const std::vector<Parameters>& versions) const {
     Parameters stale;
     for (std::size_t layer = 0; layer < staleness_.size(); ++layer) {
       const auto version = static_cast<std::size_t>(std::max<std::int64_t>(0, step - staleness_[layer]));

@@ -36,7 +36,7 @@ StagePlan balanced_plan(const ModelSpec& model, int num_ranks, int num_chunks) {
 ModelSpec layers_of_rank(const StagePlan& plan, int rank) {
   ModelSpec all{plan.model.name, {}};
   for (int chunk = 0; chunk < plan.num_chunks(); ++chunk) {
-    for (LayerSpec& layer : plan.layers(plan.numbers().stage_of(rank, chunk)).layers)
+    for (LayerSpec& layer : plan.layers(plan.numbers().find_stage(rank, chunk)).layers)
       all.layers.push_back(std::move(layer));
   }
   return all;
@@ -45,7 +45,7 @@ ModelSpec layers_of_rank(const StagePlan& plan, int rank) {
 RankPlan plan_of_rank(const StagePlan& plan, int rank) {
   RankPlan own;
   for (int chunk = 0; chunk < plan.num_chunks(); ++chunk) {
-    const int stage = plan.numbers().stage_of(rank, chunk);
+    const int stage = plan.numbers().find_stage(rank, chunk);
     const std::vector<LayerSpec> layers = plan.layers(stage).layers;
     const std::string between = chunk == 0 ? "" : ",";
     own.stages += between + fmt::to_string(stage);
@@ -66,7 +66,7 @@ std::vector<Parameters> by_chunk(const StagePlan& plan, int rank, const Paramete
   std::vector<Parameters> chunks;
   auto begin = of_rank.layers.begin();
   for (int chunk = 0; chunk < plan.num_chunks(); ++chunk) {
-    const auto end = begin + plan.stages[static_cast<std::size_t>(plan.numbers().stage_of(rank, chunk))].size;
+    const auto end = begin + plan.stages[static_cast<std::size_t>(plan.numbers().find_stage(rank, chunk))].size;
     chunks.push_back({{begin, end}});
     begin = end;
   }

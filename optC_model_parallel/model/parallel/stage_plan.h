@@ -18,7 +18,7 @@ struct StagePlan {
 
   int num_stages() const { return static_cast<int>(stages.size()); }
   int num_chunks() const { return num_stages() / num_ranks; }
-  ModelSpec layers(int stage) const { return part_of(model, stages[static_cast<std::size_t>(stage)]); }
+  ModelSpec layers(int stage) const { return take_part(model, stages[static_cast<std::size_t>(stage)]); }
   /// The shape of the stage's output for one image.
   const std::vector<std::int64_t>& out_shape(int stage) const;
   /// A schedule without actions: which rank has which stage, and the names of computations.

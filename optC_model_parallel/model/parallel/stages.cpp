@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/api/errors.h"
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 #include "optC_model_parallel/micro_batches.h"
 #include "optC_model_parallel/model/images.h"
 
@@ -38,7 +38,7 @@ at::Tensor MicroBatchData::pixels(std::int64_t micro_batch) const {
 }
 
 at::Tensor MicroBatchData::labels(std::int64_t micro_batch) const {
-  return labels_of(images_, indices(micro_batch)).to(options_.device());
+  return take_labels(images_, indices(micro_batch)).to(options_.device());
 }
 
 const Slice& MicroBatchData::slice(std::int64_t micro_batch) const {
@@ -96,9 +96,9 @@ at::Tensor traced(Endpoint& endpoint, const std::string& name, int micro_batch,
 }
 
 PipelineStages::PipelineStages(const StagePlan& plan, const Parameters& weights, bool recompute, Communicator& comm)
-    : numbers_(plan.numbers()), endpoint_(endpoint_of(comm)) {
+    : numbers_(plan.numbers()), endpoint_(get_endpoint(comm)) {
   for (Parameters& of_chunk : by_chunk(plan, comm.rank(), weights)) {
-    const int stage = numbers_.stage_of(comm.rank(), static_cast<int>(chunks_.size()));
+    const int stage = numbers_.find_stage(comm.rank(), static_cast<int>(chunks_.size()));
     chunks_.push_back({ModelStage(plan, stage), std::move(of_chunk), LiveMicroBatches(recompute)});
   }
 }
@@ -125,15 +125,15 @@ at::Tensor PipelineStages::backward(int chunk, int micro_batch, const at::Tensor
                 [&] { return chunks_[static_cast<std::size_t>(chunk)].live.backward(micro_batch, output_grad); });
 }
 
-StashedStage::StashedStage(const StagePlan& plan, Learner& newest, VersionRule version_of, const MicroBatchData& data,
+StashedStage::StashedStage(const StagePlan& plan, Learner& newest, VersionRule find_version, const MicroBatchData& data,
                            const OnLoss& on_loss, Communicator& comm)
     : numbers_(plan.numbers()),
       stage_(plan, comm.rank()),
       newest_(newest),
-      version_of_(std::move(version_of)),
+      version_of_(std::move(find_version)),
       data_(data),
       on_loss_(on_loss),
-      endpoint_(endpoint_of(comm)),
+      endpoint_(get_endpoint(comm)),
       versions_(copy_of(newest.parameters())),
       live_(/*recompute=*/false) {}
 

@@ -130,7 +130,7 @@ class StashedStage : public WholePasses {
  public:
   /// `newest` has the weights that updates change, `data` all batches, and `on_loss` is called with each one's loss, on
   /// the last stage. Everything passed by reference must outlive it.
-  StashedStage(const StagePlan& plan, Learner& newest, VersionRule version_of, const MicroBatchData& data,
+  StashedStage(const StagePlan& plan, Learner& newest, VersionRule find_version, const MicroBatchData& data,
                const OnLoss& on_loss, Communicator& comm);
 
   at::Tensor forward(int chunk, int micro_batch, const at::Tensor& input) override;

@@ -187,7 +187,7 @@ class PipelineTraining : public Strategy {
 
  private:
   /// One batch through all stages, forward only: the logits on the last rank, undefined elsewhere.
-  at::Tensor answers_of(const at::Tensor& images) const;
+  at::Tensor read_answers(const at::Tensor& images) const;
 };
 
 PipelineTraining::PipelineTraining(StagePlan plan, const TrainingOptions& options, Communicator& comm)
@@ -199,16 +199,17 @@ PipelineTraining::PipelineTraining(StagePlan plan, const TrainingOptions& option
 
 at::Tensor PipelineTraining::logits(const Images& images, const OnBatch& on_batch) {
   return batched_logits(
-      images, tensors_, [this](const at::Tensor& x) { return answers_of(x); }, on_batch);
+      images, tensors_, [this](const at::Tensor& x) { return read_answers(x); }, on_batch);
 }
 
-at::Tensor PipelineTraining::answers_of(const at::Tensor& images) const {
+at::Tensor PipelineTraining::read_answers(const at::Tensor& images) const {
   PointToPoint& p2p = comm_.point_to_point();
   const int p = p2p.size();
   const std::vector<Parameters> weights = by_chunk(plan_, p2p.rank(), learner_.parameters());
   at::Tensor x = images;
+  // A batch passes the stages in order: each chunk receives from the stage before and sends to the next.
   for (int chunk = 0; chunk < plan_.num_chunks(); ++chunk) {
-    const int stage = plan_.numbers().stage_of(p2p.rank(), chunk);
+    const int stage = plan_.numbers().find_stage(p2p.rank(), chunk);
     if (stage > 0 && p > 1) {
       std::vector<std::int64_t> shape = plan_.out_shape(stage - 1);
       shape.insert(shape.begin(), images.size(0));
@@ -260,10 +261,10 @@ class SynchronousPipeline : public PipelineTraining {
 class AsynchronousPipeline : public PipelineTraining {
  public:
   AsynchronousPipeline(const StagePlan& plan, const TrainingOptions& options, std::int64_t num_micro_batches,
-                       VersionRule version_of, Communicator& comm)
+                       VersionRule find_version, Communicator& comm)
       : PipelineTraining(plan, options, comm),
         num_micro_batches_(num_micro_batches),
-        version_of_(std::move(version_of)) {}
+        version_of_(std::move(find_version)) {}
 
   void train(const Images& images, const EpochBatches& batches, const Slice& steps, const OnLoss& on_loss) override {
     if (steps.size == 0) return;
@@ -289,9 +290,9 @@ std::unique_ptr<Strategy> synchronous_pipeline(const StagePlan& plan, const Trai
 }
 
 std::unique_ptr<Strategy> asynchronous_pipeline(const StagePlan& plan, const TrainingOptions& options,
-                                                std::int64_t num_micro_batches, const VersionRule& version_of,
+                                                std::int64_t num_micro_batches, const VersionRule& find_version,
                                                 Communicator& comm) {
-  return std::make_unique<AsynchronousPipeline>(plan, options, num_micro_batches, version_of, comm);
+  return std::make_unique<AsynchronousPipeline>(plan, options, num_micro_batches, find_version, comm);
 }
 
 VersionRule version_rule(const PipelineOptions& pipeline, int stage, int num_stages) {
@@ -319,7 +320,7 @@ std::unique_ptr<Strategy> tensor_parallel(const TrainingOptions& options, Commun
   // batches: what is not split is computed on all of them, with the same bits.
   ModelSpec model = model_named(options.model, parallel_blocks(comm.collectives()));
   const Parameters whole = first_parameters(model, options.seed, options.tensors());
-  Parameters shards = shard_of(model, whole, comm.rank(), comm.size());
+  Parameters shards = take_shard(model, whole, comm.rank(), comm.size());
   return whole_batches(options, Learner(std::move(model), std::move(shards), options.optimizer));
 }
 

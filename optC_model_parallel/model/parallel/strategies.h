@@ -43,7 +43,7 @@ std::unique_ptr<Strategy> synchronous_pipeline(const StagePlan& plan, const Trai
 /// 1F1B that is drained only at the end of train(): the next batches start while this one is in flight. Each batch has
 /// `num_micro_batches` micro-batches.
 std::unique_ptr<Strategy> asynchronous_pipeline(const StagePlan& plan, const TrainingOptions& options,
-                                                std::int64_t num_micro_batches, const VersionRule& version_of,
+                                                std::int64_t num_micro_batches, const VersionRule& find_version,
                                                 Communicator& comm);
 
 /// The versions of an asynchronous schedule on one stage.

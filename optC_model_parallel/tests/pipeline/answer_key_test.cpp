@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "common/api/shapes.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/model/parallel/stage_plan.h"

@@ -1,4 +1,4 @@
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/model/parallel/strategies.h"
 
@@ -9,7 +9,7 @@ namespace {
 std::string said(const std::string& model, const PipelineOptions& pipeline, int num_ranks) {
   TrainingOptions options;
   options.model = model;
-  return testing::message_of([&] { check_pipeline(options, pipeline, num_ranks); });
+  return testing::get_message([&] { check_pipeline(options, pipeline, num_ranks); });
 }
 
 const std::string kNothing = "nothing was thrown";
@@ -17,7 +17,7 @@ const std::string kNothing = "nothing was thrown";
 TEST_CASE("a command without --model gets no hint that names it as its own option") {
   TrainingOptions options;
   const auto refusal = [&](bool has_model_option) {
-    return testing::message_of([&] { check_pipeline(options, {}, 6, has_model_option); });
+    return testing::get_message([&] { check_pipeline(options, {}, 6, has_model_option); });
   };
   CHECK(testing::contains(refusal(true), "--model tutorial: expected"));
   CHECK(testing::contains(refusal(true), "hint: --model deep has 8 layers"));

@@ -21,7 +21,7 @@ TensorMap weights_in(const TensorMap& inputs) {
   return weights;
 }
 
-std::set<std::string> names_of(const ModelSpec& layers) {
+std::set<std::string> list_names(const ModelSpec& layers) {
   std::set<std::string> names;
   for (const LayerSpec& layer : layers.layers) {
     for (const ParameterSpec& spec : layer.parameters) names.insert(spec.name);
@@ -82,7 +82,7 @@ TEST_CASE("judged: a training in stages, each with the layers that a split may g
     const TensorMap all = test_case.inputs(place).tensors, sent = judged_inputs(test_case, place).tensors;
     check_images("input.train.", all, sent, place);
     check_images("input.test.", all, sent, place);
-    check_weights(sent, part_of(model, {rank, 2}));  // 5 layers on 4 ranks
+    check_weights(sent, take_part(model, {rank, 2}));  // 5 layers on 4 ranks
     for (const char* order : {"input.order0", "input.order1"})
       CHECK(at::equal(std::get<0>(sent.at(order).sort()), at::arange(104, at::kLong)));
   }
@@ -101,13 +101,13 @@ TEST_CASE("judged: a training in shards, with NaN in place of other ranks'") {
       for (const LayerSpec& layer : model.layers) {
         for (const ParameterSpec& spec : layer.parameters) {
           const at::Tensor& weight = weights.at(spec.name);
-          CHECK(at::equal(shard_of(spec, weight, rank, 2), shard_of(spec, whole.at(spec.name), rank, 2)));
+          CHECK(at::equal(take_shard(spec, weight, rank, 2), take_shard(spec, whole.at(spec.name), rank, 2)));
           CHECK(weight.isnan().sum().item<std::int64_t>() == (spec.split_dim < 0 ? 0 : weight.numel() / 2));
           num_split += spec.split_dim >= 0;
         }
       }
       CHECK(num_split > 0);
-      CHECK(weights.size() == names_of(model).size());
+      CHECK(weights.size() == list_names(model).size());
       CHECK(sent.count("input.order1") == 1);
     }
   }

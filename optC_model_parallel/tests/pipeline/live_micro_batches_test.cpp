@@ -3,7 +3,7 @@
 #include "common/api/peak_memory.h"
 #include "common/tensor/meters/memory_meter.h"
 #include "common/tensor/seeded.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 
 namespace lab::optc {
@@ -14,12 +14,12 @@ const StageFunction kTwice = [](const at::Tensor& x) { return x * 2; };
 TEST_CASE("LiveMicroBatches: a micro-batch goes forward once, and backward once after it") {
   LiveMicroBatches live(false);
   live.forward(3, at::ones({1}), kTwice);
-  CHECK(testing::message_of([&] { live.forward(3, at::ones({1}), kTwice); }) ==
+  CHECK(testing::get_message([&] { live.forward(3, at::ones({1}), kTwice); }) ==
         "LiveMicroBatches::forward: micro-batch 3 is live already; hint: backward() must come first");
   CHECK(live.size() == 1);
   CHECK(live.backward(3, at::ones({1})).item<float>() == 2);
   CHECK(live.size() == 0);
-  CHECK(testing::message_of([&] { live.backward(3, at::ones({1})); }) ==
+  CHECK(testing::get_message([&] { live.backward(3, at::ones({1})); }) ==
         "LiveMicroBatches::backward: micro-batch 3 is not live; hint: once for each forward()");
   live.forward(3, at::ones({1}), kTwice);  // and again in the next batch
   CHECK(live.size() == 1);

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "common/tensor/seeded.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/cases/pipeline_inputs.h"
 #include "optC_model_parallel/model/images.h"
@@ -23,7 +23,7 @@ TEST_CASE("micro_batches: as even as can be, and always as many as asked for") {
   CHECK(cut_sizes(29, 4) == Sizes{8, 7, 7, 7});
   CHECK(cut_sizes(2, 4) == Sizes{1, 1, 0, 0});
   CHECK(cut_sizes(64, 1) == Sizes{64});
-  CHECK(testing::message_of([] { micro_batches(8, 0); }) == "micro_batches: expected at least 1 micro-batch, got 0");
+  CHECK(testing::get_message([] { micro_batches(8, 0); }) == "micro_batches: expected at least 1 micro-batch, got 0");
 }
 
 TEST_CASE("micro_batch_loss: an image counts by the batch, not by its micro-batch") {
@@ -45,7 +45,7 @@ std::vector<at::Tensor> in_pieces(const ModelSpec& model, at::ScalarType dtype, 
     const at::Tensor indices = at::arange(slice.begin, slice.end(), at::kLong);
     const at::Tensor x = normalized(images, indices, dtype).requires_grad_();
     const at::Tensor loss =
-        micro_batch_loss(run_layers(model, weights, x, Mode::kTraining), labels_of(images, indices), 2);
+        micro_batch_loss(run_layers(model, weights, x, Mode::kTraining), take_labels(images, indices), 2);
     loss.backward();
     CHECK(x.grad().sizes() == x.sizes());
     sum = sum + loss.detach();

@@ -23,8 +23,8 @@ void check_all_pass(const std::vector<Case>& cases, launch::WorldKind kind, int 
 
 TEST_CASE("the reference passes every case of the pipeline at every world size") {
   for (const int size : testing::world_sizes({1, 3, 4}, {1, 2, 3, 4, 5, 6, 7, 8}))
-    check_all_pass(cases_of(pipeline_sections()), launch::WorldKind::kThreads, size, 1234);
-  check_all_pass(cases_of(pipeline_sections()), launch::WorldKind::kThreads, 4, 20231);
+    check_all_pass(list_cases(pipeline_sections()), launch::WorldKind::kThreads, size, 1234);
+  check_all_pass(list_cases(pipeline_sections()), launch::WorldKind::kThreads, 4, 20231);
 }
 
 TEST_CASE("the reference passes the cases that a run does not print: long ones, and those in float32") {
@@ -33,7 +33,7 @@ TEST_CASE("the reference passes the cases that a run does not print: long ones, 
 }
 
 TEST_CASE("every mistake is wrong, and recognised") {
-  CHECK(testing::unrecognised_mistake(cases_of(pipeline_sections()), 3) == "");
+  CHECK(testing::unrecognised_mistake(list_cases(pipeline_sections()), 3) == "");
 }
 
 TEST_CASE("and in the simulated world") {
@@ -42,7 +42,7 @@ TEST_CASE("and in the simulated world") {
     return;
   }
   for (const int size : testing::world_sizes({3}, {1, 3}))
-    check_all_pass(cases_of(pipeline_sections()), launch::WorldKind::kSim, size, 1234);
+    check_all_pass(list_cases(pipeline_sections()), launch::WorldKind::kSim, size, 1234);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include "common/api/peak_memory.h"
 #include "common/pipeline/generators.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
 #include "optC_model_parallel/calls/chain_model.h"
@@ -27,8 +27,8 @@ TEST_CASE("MicroBatchData: micro-batches are numbered through all batches, each 
   CHECK(data.batch_size(1) == 3);
   CHECK(data.batch_size(3) == 1);
   CHECK(data.pixels(1).equal(normalized(images, first.narrow(0, 2, 1), at::kFloat)));
-  CHECK(data.labels(0).equal(labels_of(images, first.narrow(0, 0, 2))));
-  CHECK(data.labels(2).equal(labels_of(images, second)));
+  CHECK(data.labels(0).equal(take_labels(images, first.narrow(0, 0, 2))));
+  CHECK(data.labels(2).equal(take_labels(images, second)));
   CHECK(data.pixels(3).size(0) == 0);
 }
 
@@ -83,7 +83,7 @@ class CountedVersions : public WholePasses {
 };
 
 /// The largest number of versions that each of 4 stages keeps.
-std::vector<std::int64_t> most_versions_of(const PipelineOptions& pipeline) {
+std::vector<std::int64_t> find_most_versions(const PipelineOptions& pipeline) {
   constexpr int kStages = 4, kBatches = 12;
   std::vector<std::int64_t> most(kStages, -1);
   const launch::WorldOutcome outcome = launch::run_ranks(threads(kStages), [&](Communicator& comm) {
@@ -109,10 +109,10 @@ std::vector<std::int64_t> most_versions_of(const PipelineOptions& pipeline) {
 TEST_CASE(
     "stages keep p - s versions with PipeDream, p with vertical sync, two with PipeDream-2BW, however many batches") {
   using Counts = std::vector<std::int64_t>;
-  CHECK(most_versions_of({"pipedream", 1}) == Counts{4, 3, 2, 1});
-  CHECK(most_versions_of({"pipedream-sync", 1}) == Counts{4, 4, 4, 4});
-  CHECK(most_versions_of({"pipedream-2bw", 4}) == Counts{2, 2, 2, 2});
-  CHECK(most_versions_of({"pipedream-2bw", 7}) == Counts{2, 2, 2, 2});
+  CHECK(find_most_versions({"pipedream", 1}) == Counts{4, 3, 2, 1});
+  CHECK(find_most_versions({"pipedream-sync", 1}) == Counts{4, 4, 4, 4});
+  CHECK(find_most_versions({"pipedream-2bw", 4}) == Counts{2, 2, 2, 2});
+  CHECK(find_most_versions({"pipedream-2bw", 7}) == Counts{2, 2, 2, 2});
 }
 
 TEST_CASE("stages go backward in one piece") {
@@ -121,9 +121,9 @@ TEST_CASE("stages go backward in one piece") {
     at::Tensor backward(int, int, const at::Tensor& grad) override { return grad; }
   };
   Whole work;
-  CHECK(testing::message_of([&] { work.backward_input(0, 0, {}); }) ==
+  CHECK(testing::get_message([&] { work.backward_input(0, 0, {}); }) ==
         "expected a schedule with whole backward passes, got one that takes them apart");
-  CHECK(testing::message_of([&] { work.backward_weight(0, 0); }) ==
+  CHECK(testing::get_message([&] { work.backward_weight(0, 0); }) ==
         "expected a schedule with whole backward passes, got one that takes them apart");
 }
 

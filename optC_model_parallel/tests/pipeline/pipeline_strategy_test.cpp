@@ -4,7 +4,7 @@
 
 #include "common/api/compare.h"
 #include "common/testing/case_runs.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
 #include "optC_model_parallel/calls/chain_model.h"
@@ -206,7 +206,7 @@ TEST_CASE("an unfit pipeline is refused, and so are versions of a schedule that 
   });
   REQUIRE(outcome.failure);
   CHECK(testing::contains(outcome.failure->message, "--micro-batches 0: expected at least 1"));
-  CHECK(testing::message_of([] {
+  CHECK(testing::get_message([] {
           version_rule({"gpipe", 4, 1}, 0, 4);
         }) == "version_rule: expected a schedule with stale weights, got gpipe");
 }

@@ -1,6 +1,6 @@
 #include "optC_model_parallel/weight_versions.h"
 
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/pipedream.h"
 
@@ -46,13 +46,13 @@ TEST_CASE("WeightVersions: what may still be asked for stays, and so does the ne
 
 TEST_CASE("WeightVersions: what is not there is refused") {
   WeightVersions versions(number(0));
-  CHECK(testing::message_of([&] { versions.start(5, 1); }) ==
+  CHECK(testing::get_message([&] { versions.start(5, 1); }) ==
         "WeightVersions::start: micro-batch 5 asks for version 1, which is not there; kept are versions 0 to 0");
-  CHECK(testing::message_of([&] { versions.of(5); }) ==
+  CHECK(testing::get_message([&] { versions.of(5); }) ==
         "WeightVersions::of: micro-batch 5 is not under way; hint: start() first");
   versions.start(5, 0);
   versions.finish(5);
-  CHECK(testing::message_of([&] { versions.of(5); }) ==
+  CHECK(testing::get_message([&] { versions.of(5); }) ==
         "WeightVersions::of: micro-batch 5 is not under way; hint: start() first");
 }
 

@@ -4,7 +4,7 @@
 #include "common/api/compare.h"
 #include "common/api/partition.h"
 #include "common/comm/messages/endpoint.h"
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 #include "common/comm/messages/ledger.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
@@ -43,7 +43,7 @@ std::vector<TensorMap> run_on(int size, const std::function<TensorMap(Communicat
 }
 
 std::int64_t num_all_reduces(Communicator& comm) {
-  return static_cast<std::int64_t>(endpoint_of(comm).ledger().of("all_reduce").calls);
+  return static_cast<std::int64_t>(get_endpoint(comm).ledger().of("all_reduce").calls);
 }
 
 at::Tensor counted(std::int64_t count) {

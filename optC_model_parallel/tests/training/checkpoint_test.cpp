@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "common/api/errors.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 
@@ -18,7 +18,7 @@ namespace lab::optc {
 namespace {
 
 using lab::testing::contains;
-using lab::testing::message_of;
+using lab::testing::get_message;
 using lab::testing::read_bytes;
 using lab::testing::TemporaryFolder;
 using lab::testing::write_bytes;
@@ -152,7 +152,7 @@ TEST_CASE("a file that was cut short is refused, wherever it was cut") {
   const std::string bytes = read_bytes(path);
   for (const std::size_t size : {std::size_t{0}, std::size_t{9}, bytes.size() / 2, bytes.size() - 1}) {
     write_bytes(path, bytes.substr(0, size));
-    CHECK(contains(message_of([&] { checkpoints.newest(); }), path));
+    CHECK(contains(get_message([&] { checkpoints.newest(); }), path));
   }
   write_bytes(path, bytes);
   CHECK(checkpoints.newest()->step == 20);
@@ -167,18 +167,18 @@ TEST_CASE("another fingerprint or number of ranks is refused, also by a rank tha
   const std::string first = folder.file("/step00000020.rank0.safetensors");
   CheckpointOptions options = options_in(folder.file(""));
   options.fingerprint = "tutorial, seed 43";
-  CHECK(message_of([&] { Checkpoints(options, 1, 2).newest(); }) ==
+  CHECK(get_message([&] { Checkpoints(options, 1, 2).newest(); }) ==
         "checkpoint '" + first + "': expected fingerprint 'tutorial, seed 43', got 'tutorial, seed 42'" + hint);
   const Ranks four(folder.file(""), 4);
   for (const int rank : {0, 1, 2, 3}) {
-    CHECK(message_of([&] { four.rank(rank).newest(); }) ==
+    CHECK(get_message([&] { four.rank(rank).newest(); }) ==
           "checkpoint '" + first + "': expected num_ranks '4', got '2'" + hint);
   }
-  CHECK(contains(message_of([&] { Checkpoints(options_in(folder.file("")), 0, 1).newest(); }),
+  CHECK(contains(get_message([&] { Checkpoints(options_in(folder.file("")), 0, 1).newest(); }),
                  "expected num_ranks '1', got '2'"));
 }
 
-std::string note_of(Checkpoints& checkpoints) {
+std::string read_note(Checkpoints& checkpoints) {
   return checkpoints.notes().empty() ? "" : checkpoints.notes().front();
 }
 
@@ -205,8 +205,8 @@ TEST_CASE("a bit that is flipped anywhere is seen, and the step before serves") 
   last.back() = static_cast<char>(last.back() ^ 1);
   write_bytes(path, last);
   checkpoints.newest();
-  CHECK(contains(note_of(checkpoints), "is damaged: tensor '"));
-  CHECK(contains(note_of(checkpoints), "' has the checksum "));
+  CHECK(contains(read_note(checkpoints), "is damaged: tensor '"));
+  CHECK(contains(read_note(checkpoints), "' has the checksum "));
 }
 
 TEST_CASE("where no step is left intact, the training does not silently start over") {
@@ -217,7 +217,7 @@ TEST_CASE("where no step is left intact, the training does not silently start ov
   std::string bytes = read_bytes(epoch);
   bytes.back() = static_cast<char>(bytes.back() ^ 1);
   write_bytes(epoch, bytes);
-  const std::string message = message_of([&] { checkpoints.newest(); });
+  const std::string message = get_message([&] { checkpoints.newest(); });
   CHECK(contains(message, "--resume: no step is left that all ranks have intact: checkpoint of step 20: '" + epoch));
   CHECK(contains(message, "hint: without --resume the training starts over"));
 }
@@ -226,11 +226,11 @@ TEST_CASE("--resume with no checkpoint says so loudly, with the folder") {
   const TemporaryFolder folder;
   Checkpoints mistyped(options_in(folder.file("mistyped")), 0, 1);
   CHECK_FALSE(mistyped.newest());
-  CHECK(note_of(mistyped) == "--resume: NOTHING TO GO ON FROM: there is no folder '" + folder.file("mistyped") +
-                                 "'; the training starts at step 0; hint: --checkpoint-dir");
+  CHECK(read_note(mistyped) == "--resume: NOTHING TO GO ON FROM: there is no folder '" + folder.file("mistyped") +
+                                   "'; the training starts at step 0; hint: --checkpoint-dir");
   Checkpoints empty(options_in(folder.file("")), 0, 1);
   CHECK_FALSE(empty.newest());
-  CHECK(contains(note_of(empty), "there is no checkpoint in '" + folder.file("") + "'"));
+  CHECK(contains(read_note(empty), "there is no checkpoint in '" + folder.file("") + "'"));
   Checkpoints second(options_in(folder.file("mistyped")), 1, 2);
   CHECK_FALSE(second.newest());
   CHECK(second.notes().empty());  // the first rank reports it for all
@@ -259,7 +259,7 @@ TEST_CASE("the weights after past epochs are written once, and belong to the ste
   const std::string first = "epoch00001.rank0.safetensors";
   std::filesystem::copy_file(folder.file("other/" + first), folder.file(first),
                              std::filesystem::copy_options::overwrite_existing);
-  CHECK(contains(message_of([&] { later.newest(); }), "belongs to another training"));
+  CHECK(contains(get_message([&] { later.newest(); }), "belongs to another training"));
 }
 
 TEST_CASE("weights that are not finite are neither written nor resumed from") {
@@ -267,7 +267,7 @@ TEST_CASE("weights that are not finite are neither written nor resumed from") {
   Checkpoints checkpoints(options_in(folder.file("")), 0, 1);
   Checkpoint checkpoint = checkpoint_at(20);
   checkpoint.state["fc.weight"][1] = std::numeric_limits<double>::quiet_NaN();
-  CHECK(message_of([&] { checkpoints.write(checkpoint); }) ==
+  CHECK(get_message([&] { checkpoints.write(checkpoint); }) ==
         "after step 20: expected finite weights, got 1 of 3 values of 'fc.weight' that are not, the first nan; hint: a "
         "lower --lr");
   checkpoints.write(checkpoint_at(20));
@@ -275,7 +275,7 @@ TEST_CASE("weights that are not finite are neither written nor resumed from") {
   CheckedTensors file = load_checked(path);
   file.tensors["state.fc.weight"].fill_(std::numeric_limits<double>::quiet_NaN());
   save_checked(path, file.tensors, file.metadata);
-  CHECK(message_of([&] { checkpoints.newest(); }) ==
+  CHECK(get_message([&] { checkpoints.newest(); }) ==
         "checkpoint '" + path +
             "': expected finite weights, got 3 of 3 values of 'fc.weight' that are not, the first nan; hint: the "
             "training had diverged before; a lower --lr, and no --resume");
@@ -286,7 +286,7 @@ TEST_CASE("a file of another program in a checkpoint's place is refused") {
   const std::string path = folder.file("/step00000020.rank0.safetensors");
   save_safetensors(path, {{"state.fc.weight", at::ones({3})}}, {{"format", "1"}, {"num_ranks", "1"}});
   Checkpoints checkpoints(options_in(folder.file("")), 0, 1);
-  CHECK(message_of([&] { checkpoints.newest(); }) ==
+  CHECK(get_message([&] { checkpoints.newest(); }) ==
         "--resume: no step is left that all ranks have intact: checkpoint of step 20: '" + path +
             "' is damaged: its metadata has no checksum; hint: without --resume the training starts over");
 }
@@ -321,13 +321,13 @@ TEST_CASE("a failed write is an error, and the older checkpoints remain") {
   std::string message;
   {
     const SmallDisk full(100);
-    message = message_of([&] { checkpoints.write(checkpoint_at(60)); });
+    message = get_message([&] { checkpoints.write(checkpoint_at(60)); });
   }
   CHECK(contains(message, "cannot write '" + folder.file("c/step00000060.rank0.safetensors") + "': "));
   CHECK(checkpoints.newest()->step == 40);
   write_bytes(folder.file("f"), "a file");
   Checkpoints in_file(options_in(folder.file("f")), 0, 1);
-  CHECK(message_of([&] { in_file.write(checkpoint_at(20)); }) ==
+  CHECK(get_message([&] { in_file.write(checkpoint_at(20)); }) ==
         "--checkpoint-dir " + folder.file("f") + ": expected a folder that can be made or written to");
   CHECK_FALSE(in_file.newest());
 }

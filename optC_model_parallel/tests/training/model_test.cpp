@@ -2,7 +2,7 @@
 
 #include "common/api/errors.h"
 #include "common/tensor/exact_data.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/models.h"
 
@@ -10,7 +10,7 @@
 namespace lab::optc {
 namespace {
 
-using lab::testing::message_of;
+using lab::testing::get_message;
 
 /// linear 4 -> 6, with what tensor parallelism splits.
 ModelSpec small_model() {
@@ -47,7 +47,7 @@ TEST_CASE("tensors are initialized by their fill, in both dtypes up to rounding,
 TEST_CASE("a tensor depends only on its name and the seed") {
   const ModelSpec model = model_named("tutorial");
   const Parameters whole = first_parameters(model, 42, at::kDouble);
-  const ModelSpec part = part_of(model, {2, 2});
+  const ModelSpec part = take_part(model, {2, 2});
   CHECK(part.layers.size() == 2);
   CHECK(part.layers[0].name == "fc1");
   const Parameters alone = first_parameters(part, 42, at::kDouble);
@@ -93,17 +93,17 @@ TEST_CASE("assign copies values, or says what does not fit") {
   CHECK(weight.requires_grad());
   const auto refusal = [&](const at::Tensor& bias) {
     values["fc.bias"] = bias;
-    return message_of([&] { assign(model, parameters, values); });
+    return get_message([&] { assign(model, parameters, values); });
   };
   CHECK(refusal(at::zeros({5}, at::kDouble)) == "model 'small': expected 'fc.bias' to be float64 [6], got float64 [5]");
   CHECK(refusal(at::zeros({6}, at::kFloat)) == "model 'small': expected 'fc.bias' to be float64 [6], got float32 [6]");
   values.erase("fc.bias");
-  CHECK(message_of([&] { assign(model, parameters, values); }) ==
+  CHECK(get_message([&] { assign(model, parameters, values); }) ==
         "model 'small': expected 'fc.bias' to be float64 [6], got nothing of that name");
 }
 
 TEST_CASE("tensors of another model are refused") {
-  CHECK(message_of([] { named(small_model(), Parameters()); }) ==
+  CHECK(get_message([] { named(small_model(), Parameters()); }) ==
         "model 'small': expected the tensors of 1 layers, got those of 0");
 }
 
@@ -122,13 +122,13 @@ TEST_CASE("a shard is a copy of some rows or columns; whole tensors stay whole")
   const ParameterSpec rows{"w", {6, 4}, Fill::kUniform, 1, /*split_dim=*/0};
   const ParameterSpec columns{"w", {6, 4}, Fill::kUniform, 1, /*split_dim=*/1};
   const ParameterSpec kept{"w", {6, 4}};
-  CHECK(shard_of(rows, whole, 1, 3).equal(whole.narrow(0, 2, 2)));
-  const at::Tensor shard = shard_of(columns, whole, 1, 2);
+  CHECK(take_shard(rows, whole, 1, 3).equal(whole.narrow(0, 2, 2)));
+  const at::Tensor shard = take_shard(columns, whole, 1, 2);
   CHECK(shard.equal(whole.narrow(1, 2, 2)));
   CHECK(shard.is_contiguous());
   CHECK(shard.data_ptr() != whole.data_ptr());
-  CHECK(shard_of(kept, whole, 1, 2).equal(whole));
-  const Parameters of_model = shard_of(small_model(), first_parameters(small_model(), 1, at::kDouble), 1, 2);
+  CHECK(take_shard(kept, whole, 1, 2).equal(whole));
+  const Parameters of_model = take_shard(small_model(), first_parameters(small_model(), 1, at::kDouble), 1, 2);
   CHECK((of_model.layers[0][0].sizes() == at::IntArrayRef{3, 4}));
   CHECK(of_model.layers[0][0].requires_grad());
   CHECK_FALSE(of_model.layers[0][2].requires_grad());
@@ -137,12 +137,12 @@ TEST_CASE("a shard is a copy of some rows or columns; whole tensors stay whole")
 TEST_CASE("a dimension that does not divide is named, and so is a head that would be cut") {
   const ParameterSpec rows{"fc1.weight", {6, 4}, Fill::kUniform, 1, /*split_dim=*/0};
   const at::Tensor whole = at::zeros({6, 4});
-  CHECK_THROWS_WITH_AS(shard_of(rows, whole, 0, 4),
+  CHECK_THROWS_WITH_AS(take_shard(rows, whole, 0, 4),
                        "'fc1.weight' [6, 4]: dimension 0 cannot be split evenly over 4 ranks", ContractError);
   ParameterSpec heads = rows;
   heads.split_unit = 3;
-  CHECK(shard_of(heads, whole, 1, 2).equal(whole.narrow(0, 3, 3)));
-  CHECK_THROWS_WITH_AS(shard_of(heads, whole, 0, 3),
+  CHECK(take_shard(heads, whole, 1, 2).equal(whole.narrow(0, 3, 3)));
+  CHECK_THROWS_WITH_AS(take_shard(heads, whole, 0, 3),
                        "'fc1.weight' [6, 4]: dimension 0 cannot be split evenly over 3 ranks in whole pieces of 3",
                        ContractError);
 }

@@ -125,16 +125,16 @@ TEST_CASE("pair begins as the tutorial's net, and computes the same") {
 }
 
 TEST_CASE("all ranks' shards put together are the whole, for as many ranks as models.h promises") {
-  const std::map<std::string, std::vector<int>> num_ranks_of = {{"pair", {1, 2, 3, 4, 5, 6, 8, 12}},
-                                                                {"pair-norm", {1, 2, 3, 4, 5, 6, 8, 12}},
-                                                                {"resnet", {1, 2, 3, 4, 6, 8, 12}},
-                                                                {"vit", {1, 2, 4}}};
+  const std::map<std::string, std::vector<int>> choose_num_ranks = {{"pair", {1, 2, 3, 4, 5, 6, 8, 12}},
+                                                                    {"pair-norm", {1, 2, 3, 4, 5, 6, 8, 12}},
+                                                                    {"resnet", {1, 2, 3, 4, 6, 8, 12}},
+                                                                    {"vit", {1, 2, 4}}};
   for (const std::string& name : tensor_model_names()) {
     const ModelSpec model = model_named(name);
     const Parameters whole = first_parameters(model, 42, at::kDouble);
-    for (const int num_ranks : num_ranks_of.at(name)) {
+    for (const int num_ranks : choose_num_ranks.at(name)) {
       std::vector<Parameters> shards;
-      for (int rank = 0; rank < num_ranks; ++rank) shards.push_back(shard_of(model, whole, rank, num_ranks));
+      for (int rank = 0; rank < num_ranks; ++rank) shards.push_back(take_shard(model, whole, rank, num_ranks));
       for (std::size_t i = 0; i < model.layers.size(); ++i) {
         for (std::size_t j = 0; j < model.layers[i].parameters.size(); ++j) {
           const int dim = model.layers[i].parameters[j].split_dim;
@@ -147,7 +147,7 @@ TEST_CASE("all ranks' shards put together are the whole, for as many ranks as mo
     }
   }
   const ModelSpec vit = model_named("vit");
-  CHECK_THROWS_WITH_AS(shard_of(vit, first_parameters(vit, 42, at::kDouble), 0, 3),
+  CHECK_THROWS_WITH_AS(take_shard(vit, first_parameters(vit, 42, at::kDouble), 0, 3),
                        "'block1.q.weight' [48, 48]: dimension 0 cannot be split evenly over 3 ranks in whole pieces "
                        "of 12",
                        ContractError);

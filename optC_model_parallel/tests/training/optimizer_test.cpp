@@ -4,14 +4,14 @@
 
 #include "common/api/errors.h"
 #include "common/tensor/seeded.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 
 // Updates by hand, and a state that can be saved.
 namespace lab::optc {
 namespace {
 
-using lab::testing::message_of;
+using lab::testing::get_message;
 
 OptimizerOptions sgd(double learning_rate, double momentum) {
   return {"sgd", learning_rate, momentum};
@@ -25,7 +25,7 @@ void set_gradient(const at::Tensor& tensor, double value) {
   tensor.mutable_grad() = at::full({1}, value, at::kDouble);
 }
 
-double value_of(const at::Tensor& tensor) {
+double read_value(const at::Tensor& tensor) {
   return tensor.item<double>();
 }
 
@@ -35,15 +35,15 @@ TEST_CASE("SGD by hand: the velocity is the gradient and 0.5 of the velocity bef
   CHECK(optimizer.state().empty());
   set_gradient(w, 4);  // velocity 4
   optimizer.step();
-  CHECK(value_of(w) == 9);
+  CHECK(read_value(w) == 9);
   CHECK_FALSE(w.grad().defined());
   set_gradient(w, 2);  // velocity 0.5 * 4 + 2 = 4
   optimizer.step();
-  CHECK(value_of(w) == 8);
+  CHECK(read_value(w) == 8);
   set_gradient(w, -6);  // velocity 0.5 * 4 - 6 = -4
   optimizer.step();
-  CHECK(value_of(w) == 9);
-  CHECK(value_of(optimizer.state().at("momentum.w")) == -4);
+  CHECK(read_value(w) == 9);
+  CHECK(read_value(optimizer.state().at("momentum.w")) == -4);
 }
 
 TEST_CASE("without momentum there is nothing to keep") {
@@ -53,7 +53,7 @@ TEST_CASE("without momentum there is nothing to keep") {
   optimizer.step();
   set_gradient(w, 4);
   optimizer.step();
-  CHECK(value_of(w) == 8);
+  CHECK(read_value(w) == 8);
   CHECK(optimizer.state().empty());
 }
 
@@ -63,16 +63,16 @@ TEST_CASE("Adam by hand: two steps") {
   set_gradient(w, 3);
   optimizer.step();
   // Both means, with bias correction, are those of one gradient: the step is 0.1 * 3 / |3|.
-  CHECK(value_of(w) == doctest::Approx(0.9).epsilon(1e-8));
+  CHECK(read_value(w) == doctest::Approx(0.9).epsilon(1e-8));
   set_gradient(w, -1);
   optimizer.step();
   const double mean = (0.9 * 0.1 * 3 - 0.1) / (1 - 0.81);
   const double square = (0.999 * 0.001 * 9 + 0.001) / (1 - 0.999 * 0.999);
-  CHECK(value_of(w) == doctest::Approx(0.9 - 0.1 * mean / std::sqrt(square)).epsilon(1e-7));
+  CHECK(read_value(w) == doctest::Approx(0.9 - 0.1 * mean / std::sqrt(square)).epsilon(1e-7));
   const TensorMap state = optimizer.state();
   CHECK(state.at("step.w").equal(at::scalar_tensor(2, at::kLong)));
-  CHECK(value_of(state.at("exp_avg.w")) == doctest::Approx(0.17));
-  CHECK(value_of(state.at("exp_avg_sq.w")) == doctest::Approx(0.009991));
+  CHECK(read_value(state.at("exp_avg.w")) == doctest::Approx(0.17));
+  CHECK(read_value(state.at("exp_avg_sq.w")) == doctest::Approx(0.009991));
 }
 
 TEST_CASE("a tensor without a gradient stays, and has no state") {
@@ -81,8 +81,8 @@ TEST_CASE("a tensor without a gradient stays, and has no state") {
     Optimizer optimizer({"moved", "kept"}, {moved, kept}, {kind, 0.1, 0.9});
     set_gradient(moved, 1);
     optimizer.step();
-    CHECK(value_of(kept) == 1);
-    CHECK(value_of(moved) < 1);
+    CHECK(read_value(kept) == 1);
+    CHECK(read_value(moved) < 1);
     for (const auto& named : optimizer.state()) CHECK(named.first.find("kept") == std::string::npos);
   }
 }
@@ -126,8 +126,8 @@ TEST_CASE("a state is a copy, and restoring copies, too") {
   optimizer.load_state(state);
   set_gradient(w, 4);
   optimizer.step();
-  CHECK(value_of(state.at("momentum.w")) == 4);
-  CHECK(value_of(optimizer.state().at("momentum.w")) == 6);
+  CHECK(read_value(state.at("momentum.w")) == 4);
+  CHECK(read_value(optimizer.state().at("momentum.w")) == 6);
   optimizer.load_state({});  // as at the beginning
   CHECK(optimizer.state().empty());
 }
@@ -139,7 +139,7 @@ TEST_CASE("a state of another optimizer is refused, and changes nothing") {
   by_sgd.step();
   const at::Tensor one = at::ones({1}, at::kDouble);
   const auto refusal = [](Optimizer& optimizer, const TensorMap& state) {
-    return message_of([&] { optimizer.load_state(state); });
+    return get_message([&] { optimizer.load_state(state); });
   };
   CHECK(refusal(by_sgd, {{"momentum.v", one}}) == "optimizer's state: 'momentum.v' does not belong to it");
   CHECK(refusal(by_sgd, {{"exp_avg.w", one}}) == "optimizer's state: 'exp_avg.w' does not belong to it");
@@ -147,7 +147,7 @@ TEST_CASE("a state of another optimizer is refused, and changes nothing") {
         "optimizer's state: expected 'momentum.w' to be float64 [1], got float64 [2]");
   CHECK(refusal(by_sgd, {{"momentum.w", at::ones({1})}}) ==
         "optimizer's state: expected 'momentum.w' to be float64 [1], got float32 [1]");
-  CHECK(value_of(by_sgd.state().at("momentum.w")) == 4);
+  CHECK(read_value(by_sgd.state().at("momentum.w")) == 4);
   Optimizer by_adam({"w"}, {w}, {"adam"});
   CHECK(refusal(by_adam, {{"exp_avg.w", one}, {"exp_avg_sq.w", one}}) ==
         "optimizer's state: expected all or none of step, exp_avg, and exp_avg_sq of 'w'");
@@ -155,7 +155,7 @@ TEST_CASE("a state of another optimizer is refused, and changes nothing") {
 
 TEST_CASE("invalid options are refused") {
   const auto refusal = [](const OptimizerOptions& options) {
-    return message_of([&] { Optimizer({"w"}, {leaf(1)}, options); });
+    return get_message([&] { Optimizer({"w"}, {leaf(1)}, options); });
   };
   CHECK(refusal({"adamw"}) == "optimizer 'adamw': expected sgd or adam");
   CHECK(refusal(sgd(-1, 0)) == "optimizer: expected a learning rate and a momentum of 0 or more, got -1 and 0");

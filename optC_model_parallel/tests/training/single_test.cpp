@@ -4,7 +4,7 @@
 
 #include "common/api/compare.h"
 #include "common/api/errors.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/model/generated_images.h"
 #include "optC_model_parallel/model/training.h"
@@ -15,7 +15,7 @@ namespace lab::optc {
 namespace {
 
 using lab::testing::contains;
-using lab::testing::message_of;
+using lab::testing::get_message;
 
 TrainingOptions options_for(const std::string& model, double learning_rate = 0.01) {
   TrainingOptions options;
@@ -98,7 +98,7 @@ TEST_CASE("a learning rate that is far too high stops the training with the step
   const Dataset data = generated_images(64, 10, 1);
   TrainingOptions options = options_for("tutorial", 1e200);
   options.batch_size = 16;
-  const std::string message = message_of([&] { run_training(options, data, *single_process(options), nullptr, {}); });
+  const std::string message = get_message([&] { run_training(options, data, *single_process(options), nullptr, {}); });
   CHECK(contains(message, "the loss is "));
   CHECK(contains(message, " at step 2 (epoch 1, batch 2 of 4); hint: a lower --lr"));
 }
@@ -139,7 +139,7 @@ TEST_CASE("a state has the weights, the running statistics, and the momentum; co
 
 TEST_CASE("another model's state is refused") {
   const auto strategy = single_process(options_for("tutorial"));
-  const auto refusal = [&](const TensorMap& state) { return message_of([&] { strategy->load_state(state); }); };
+  const auto refusal = [&](const TensorMap& state) { return get_message([&] { strategy->load_state(state); }); };
   TensorMap state = strategy->state();
   state["fc4.weight"] = at::zeros({1});
   CHECK(refusal(state) == "optimizer's state: 'fc4.weight' does not belong to it");
@@ -149,10 +149,10 @@ TEST_CASE("another model's state is refused") {
 }
 
 TEST_CASE("an unknown model or optimizer is refused before anything is trained") {
-  CHECK(contains(message_of([] { single_process(options_for("alexnet")); }), "model 'alexnet': expected one of"));
+  CHECK(contains(get_message([] { single_process(options_for("alexnet")); }), "model 'alexnet': expected one of"));
   TrainingOptions options;
   options.optimizer.kind = "lion";
-  CHECK(message_of([&] { single_process(options); }) == "optimizer 'lion': expected sgd or adam");
+  CHECK(get_message([&] { single_process(options); }) == "optimizer 'lion': expected sgd or adam");
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include "common/api/compare.h"
 #include "common/api/errors.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/cases/reference/single.h"
 #include "optC_model_parallel/model/generated_images.h"
@@ -15,7 +15,7 @@
 namespace lab::optc {
 namespace {
 
-using lab::testing::message_of;
+using lab::testing::get_message;
 using Versions = std::vector<std::vector<std::size_t>>;  // [stage][step]
 
 constexpr double kRate = 0.1;
@@ -51,7 +51,7 @@ TensorMap by_table(const Images& images, const Versions& versions, std::int64_t 
     }
     used = copy_of(used);
     const at::Tensor x = normalized(images, batches.indices(batch), at::kDouble);
-    at::cross_entropy_loss(run_layers(model, used, x, Mode::kTraining), labels_of(images, batches.indices(batch)))
+    at::cross_entropy_loss(run_layers(model, used, x, Mode::kTraining), take_labels(images, batches.indices(batch)))
         .backward();
     const c10::NoGradGuard no_gradient;
     Parameters next = copy_of(history.back());
@@ -129,7 +129,7 @@ TEST_CASE("with one stage PipeDream is the single process, bit for bit, in both 
 
 TEST_CASE("schedules that have no stale weights, and stages that are not the model, are refused") {
   const auto refusal = [](const std::string& schedule, const std::vector<Slice>& stages) {
-    return message_of([&] { stale_weights(some_options(), {schedule}, stages); });
+    return get_message([&] { stale_weights(some_options(), {schedule}, stages); });
   };
   CHECK(refusal("1f1b", kStages) == "stale weights: expected pipedream, pipedream-sync, or pipedream-2bw, got '1f1b'");
   CHECK(refusal("pipedream", {{0, 2}, {3, 2}}) == "stale weights: expected stage 1 to begin at layer 2, got 3");

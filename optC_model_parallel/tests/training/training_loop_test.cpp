@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/api/errors.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 
@@ -13,7 +13,7 @@
 namespace lab::optc {
 namespace {
 
-using lab::testing::message_of;
+using lab::testing::get_message;
 using lab::testing::TemporaryFolder;
 
 /// Learns nothing, and records its calls.
@@ -104,11 +104,11 @@ TEST_CASE("no epoch, no step; no image is refused; without images to test on not
   CHECK(record.accuracies.empty());
   CHECK(record.parameters.size() == 1);
   data.train = data.test;
-  CHECK(message_of([&] { run_training(small_options(), data, strategy, nullptr, {}); }) ==
+  CHECK(get_message([&] { run_training(small_options(), data, strategy, nullptr, {}); }) ==
         "training: expected at least 1 image to learn from, got 0");
   TrainingOptions options = small_options();
   options.batch_size = 0;
-  CHECK(message_of([&] { run_training(options, small_data(), strategy, nullptr, {}); }) ==
+  CHECK(get_message([&] { run_training(options, small_data(), strategy, nullptr, {}); }) ==
         "training: expected batches of at least 1 image, got 0");
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("a loss that is not finite stops the training at once, and says where"
   Scripted strategy;
   strategy.bad_step = 5;
   const auto refusal = [&] {
-    return message_of([&] { run_training(small_options(), small_data(), strategy, nullptr, {}); });
+    return get_message([&] { run_training(small_options(), small_data(), strategy, nullptr, {}); });
   };
   CHECK(refusal() == "the loss is nan at step 5 (epoch 2, batch 2 of 3); hint: a lower --lr");
   CHECK(strategy.num_steps == 5);
@@ -158,7 +158,7 @@ TEST_CASE("a training that is done is not done again; one that is longer than as
   Scripted longer;
   CHECK(run_training(small_options(3), small_data(), longer, &checkpoints, {}).losses.size() == 9);
   CHECK(longer.asked == Asked{{0, 2}, {2, 3}});
-  CHECK(message_of([&] { run_training(small_options(), small_data(), again, &checkpoints, {}); }) ==
+  CHECK(get_message([&] { run_training(small_options(), small_data(), again, &checkpoints, {}); }) ==
         "expected a checkpoint of at most 6 steps (2 epochs), got one of 9; hint: more --epochs");
 }
 

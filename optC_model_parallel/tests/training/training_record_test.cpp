@@ -4,7 +4,7 @@
 
 #include "common/api/errors.h"
 #include "common/tensor/files/safetensors.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 
@@ -13,7 +13,7 @@ namespace lab::optc {
 namespace {
 
 using lab::testing::contains;
-using lab::testing::message_of;
+using lab::testing::get_message;
 using lab::testing::TemporaryFolder;
 
 TrainingRecord some_record() {
@@ -53,9 +53,9 @@ TEST_CASE("a rank that knows nothing has a record, too") {
 TEST_CASE("tensors that are not a record are refused") {
   const TemporaryFolder folder;
   const auto refusal = [&](const std::string& name, const at::Tensor& tensor) {
-    TensorMap tensors = tensors_of(some_record());
+    TensorMap tensors = list_tensors(some_record());
     tensors[name] = tensor;
-    return message_of([&] { record_of(tensors); });
+    return get_message([&] { make_record(tensors); });
   };
   const at::Tensor one = at::ones({1}, at::kDouble);
   CHECK(refusal("epoch2.fc.bias", one) == "nothing was thrown");
@@ -67,10 +67,10 @@ TEST_CASE("tensors that are not a record are refused") {
   CHECK(contains(refusal("epoch13.fc", one), "got 'epoch13'"));
   CHECK(contains(refusal("losses", at::ones({1})), "got 'losses'"));
   CHECK(contains(refusal("accuracies", at::ones({1, 1}, at::kDouble)), "got 'accuracies'"));
-  CHECK(message_of([] { record_of({}); }) == "expected the record of a training, got one without 'losses'");
+  CHECK(get_message([] { make_record({}); }) == "expected the record of a training, got one without 'losses'");
   const std::string path = folder.file("f");
   save_safetensors(path, {{"fc.weight", one}});
-  CHECK(contains(message_of([&] { load_record(path); }), "'" + path + "': expected the record of a training"));
+  CHECK(contains(get_message([&] { load_record(path); }), "'" + path + "': expected the record of a training"));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ TEST_CASE_TEMPLATE("contract: collectives against closed forms at every world si
     for (const at::ScalarType dtype : {at::kFloat, at::kLong, at::kBFloat16}) {
       CAPTURE(size);
       CAPTURE(static_cast<int>(dtype));
-      const auto outcome = run_ranks(world_of<World>(size), [&](Communicator& comm) {
+      const auto outcome = run_ranks(choose_world<World>(size), [&](Communicator& comm) {
         Collectives& c = comm.collectives();
         const int rank = c.rank();
         TensorMap results;
@@ -67,7 +67,7 @@ TEST_CASE_TEMPLATE("contract: collectives against closed forms at every world si
 }
 
 TEST_CASE_TEMPLATE("contract: the ledger charges collectives alike in every world", World, LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(4), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(4), [](Communicator& comm) {
     Collectives& c = comm.collectives();
     c.all_reduce(at::zeros({8}));
     c.broadcast(at::zeros({8}), 1);
@@ -93,7 +93,7 @@ TEST_CASE_TEMPLATE("contract: the ledger charges collectives alike in every worl
 
 TEST_CASE_TEMPLATE("contract: groups that did not do as much as others meet again in the whole world", World,
                    LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(3), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(3), [](Communicator& comm) {
     Communicator own = comm.subgroup(comm.rank() == 1 ? std::vector<int>{1} : std::vector<int>{2, 0});
     TensorMap results;
     for (int turn = 0; turn < 2; ++turn) {
@@ -114,7 +114,7 @@ TEST_CASE_TEMPLATE("contract: groups that did not do as much as others meet agai
 }
 
 TEST_CASE_TEMPLATE("contract: an all-to-all part of another shape than agreed is refused", World, LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(3), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(3), [](Communicator& comm) {
     std::vector<std::vector<std::int64_t>> shapes(3, {2});
     if (comm.rank() == 2) shapes[0] = {3};
     comm.collectives().all_to_all(std::vector<at::Tensor>(3, at::zeros({2})), shapes);

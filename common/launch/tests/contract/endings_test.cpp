@@ -31,7 +31,7 @@ template <typename World>
 Ended run_to_the_end(int num_ranks, const std::function<void(Communicator&)>& body) {
   const auto start = std::chrono::steady_clock::now();
   Ended ended;
-  ended.outcome = run_ranks(world_of<World>(num_ranks, kTimeoutSeconds), [&](Communicator& comm) {
+  ended.outcome = run_ranks(choose_world<World>(num_ranks, kTimeoutSeconds), [&](Communicator& comm) {
     body(comm);
     return TensorMap{};
   });
@@ -124,7 +124,7 @@ void suspend(pid_t first, pid_t second, double before, double stopped) {
 TEST_CASE_TEMPLATE("contract: time in which a run was suspended does not count as waiting", World, Processes,
                    SharedMemory) {
   // The wait lasts 3.5 s of wall-clock time, of which only the 1 s before the suspension counts.
-  const auto outcome = run_ranks(world_of<World>(2, 3), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(2, 3), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     const at::Tensor pid = at::full({1}, static_cast<std::int64_t>(::getpid()), at::kLong);
     if (comm.rank() == 0) {
@@ -145,7 +145,7 @@ TEST_CASE("contract: a rank that loops after the others have returned ends a wor
   // In a separate process, because the whole process ends.
   const pid_t child = fork_process([] {
     ::dup2(::open("/dev/null", O_WRONLY), 2);
-    run_ranks(world_of<Threads>(3, kTimeoutSeconds), [](Communicator& comm) {
+    run_ranks(choose_world<Threads>(3, kTimeoutSeconds), [](Communicator& comm) {
       if (comm.rank() == 1) loop_without_end();
       return TensorMap{};
     });
@@ -160,7 +160,7 @@ TEST_CASE("contract: a rank that loops after the others have returned ends a wor
 TEST_CASE("contract: in a world of threads a time-out names the rank at the end of a chain of waits") {
   constexpr double kSeconds = 2;  // in which rank 1, once it runs, must have come to its wait
   std::atomic<bool> rank_1_runs = false;
-  const auto outcome = run_ranks(world_of<Threads>(3, kSeconds), [&](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<Threads>(3, kSeconds), [&](Communicator& comm) {
     const at::Tensor value = at::zeros({1});
     if (comm.rank() == 1) {
       rank_1_runs = true;

@@ -20,7 +20,7 @@ std::string without_lines(const std::string& message) {
 }
 
 TEST_CASE_TEMPLATE("contract: head-to-head sends are a deadlock, however small", World, LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(2), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(2), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     const at::Tensor value = at::zeros({1});
     p2p.send(value, 1 - p2p.rank());
@@ -34,7 +34,7 @@ TEST_CASE_TEMPLATE("contract: head-to-head sends are a deadlock, however small",
 }
 
 TEST_CASE_TEMPLATE("contract: a cycle of receives among some ranks is found while others work", World, LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(5), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(5), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     const at::Tensor value = at::zeros({1});
     if (p2p.rank() < 3) p2p.recv(value, (p2p.rank() + 1) % 3);
@@ -58,7 +58,7 @@ TEST_CASE_TEMPLATE("contract: an unequal shape or dtype is refused on both sides
     for (const bool wrong_dtype : {false, true}) {
       CAPTURE(length);
       CAPTURE(wrong_dtype);
-      const auto outcome = run_ranks(world_of<World>(2), [&](Communicator& comm) {
+      const auto outcome = run_ranks(choose_world<World>(2), [&](Communicator& comm) {
         PointToPoint& p2p = comm.point_to_point();
         const at::Tensor target = at::full({length, 1}, 7, wrong_dtype ? at::kInt : at::kFloat);
         try {
@@ -89,7 +89,7 @@ TEST_CASE_TEMPLATE("contract: an unequal shape or dtype is refused on both sides
 }
 
 TEST_CASE_TEMPLATE("contract: a wrong tag is named before a deadlock is", World, LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(2), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(2), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     const at::Tensor value = at::zeros({2});
     if (p2p.rank() == 0) p2p.send(value, 1, 5);
@@ -107,7 +107,7 @@ TEST_CASE_TEMPLATE("contract: a wrong tag is named before a deadlock is", World,
 }
 
 TEST_CASE_TEMPLATE("contract: when a rank throws, every other rank's wait ends and names it", World, LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(5), [](Communicator& comm) -> TensorMap {
+  const auto outcome = run_ranks(choose_world<World>(5), [](Communicator& comm) -> TensorMap {
     if (comm.rank() == 2) throw std::runtime_error("out of ideas");
     comm.point_to_point().recv(at::zeros({1}), comm.rank() == 4 ? 3 : 2);
     return {};
@@ -122,7 +122,7 @@ TEST_CASE_TEMPLATE("contract: when a rank throws, every other rank's wait ends a
 }
 
 TEST_CASE_TEMPLATE("contract: a failure reaches ranks that are inside a collective", World, LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(5), [](Communicator& comm) -> TensorMap {
+  const auto outcome = run_ranks(choose_world<World>(5), [](Communicator& comm) -> TensorMap {
     if (comm.rank() == 3) throw NotImplementedError("a0.nothing");
     comm.collectives().all_reduce(at::zeros({100000}));
     return {};
@@ -134,7 +134,7 @@ TEST_CASE_TEMPLATE("contract: a failure reaches ranks that are inside a collecti
 
 TEST_CASE_TEMPLATE("contract: what a rank sent before it returned is received by one that gets to run late", World,
                    LAB_PROCESS_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(4), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(4), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     const std::int64_t num_elements = 1 << 18;
     if (comm.rank() == 2) {
@@ -164,7 +164,7 @@ TEST_CASE_TEMPLATE("contract: what a rank sent before it returned is received by
 TEST_CASE_TEMPLATE("contract: when a rank is killed, the others say so", World, LAB_PROCESS_WORLDS) {
   for (const bool in_large_message : {false, true}) {
     CAPTURE(in_large_message);
-    const auto outcome = run_ranks(world_of<World>(4), [&](Communicator& comm) {
+    const auto outcome = run_ranks(choose_world<World>(4), [&](Communicator& comm) {
       PointToPoint& p2p = comm.point_to_point();
       // Filled before anybody is killed: on a busy machine that takes longer than a rank has to say what it heard.
       const at::Tensor large = at::zeros({in_large_message && (comm.rank() == 1 || comm.rank() == 2) ? 1 << 26 : 1});
@@ -196,7 +196,7 @@ TEST_CASE_TEMPLATE("contract: when a rank is killed, the others say so", World, 
 // In `sim`, sleeping takes no time: sim_waits_test.cpp has its own case.
 TEST_CASE_TEMPLATE("contract: no wait outlasts the time-out, and it says what for", World, Threads,
                    LAB_PROCESS_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(2, 0.3), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(2, 0.3), [](Communicator& comm) {
     if (comm.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
     comm.point_to_point().recv(at::zeros({256}), 1 - comm.rank());
     return TensorMap{};
@@ -211,7 +211,7 @@ TEST_CASE_TEMPLATE("contract: no wait outlasts the time-out, and it says what fo
 
 TEST_CASE_TEMPLATE("contract: a rank that is stopped amid collectives does not block the others forever", World,
                    LAB_PROCESS_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(3, 0.5), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(3, 0.5), [](Communicator& comm) {
     std::thread stopper;
     if (comm.rank() == 1) {
       stopper = std::thread([] {
@@ -231,7 +231,7 @@ TEST_CASE_TEMPLATE("contract: a rank that is stopped amid collectives does not b
 }
 
 TEST_CASE_TEMPLATE("contract: waiting for a rank that has returned is reported, and names it", World, LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(3), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(3), [](Communicator& comm) {
     if (comm.rank() != 1) comm.point_to_point().recv(at::zeros({1}), comm.rank() == 0 ? 1 : 0);
     return TensorMap{};
   });
@@ -245,7 +245,7 @@ TEST_CASE_TEMPLATE("contract: no rank may send to itself or to a rank that does 
   for (const int peer : {0, -1, 2}) {
     for (const bool sends : {true, false}) {
       CAPTURE(peer);
-      const auto outcome = run_ranks(world_of<World>(2), [&](Communicator& comm) {
+      const auto outcome = run_ranks(choose_world<World>(2), [&](Communicator& comm) {
         if (comm.rank() == 0 && sends) comm.point_to_point().send(at::zeros({1}), peer);
         if (comm.rank() == 0 && !sends) comm.point_to_point().recv(at::zeros({1}), peer);
         return TensorMap{};
@@ -273,7 +273,7 @@ TEST_CASE_TEMPLATE("contract: an undefined tensor is refused with rank and line"
        }},
   };
   for (const auto& [action, operation] : operations) {
-    const auto outcome = run_ranks(world_of<World>(2), [&, &act = operation](Communicator& comm) {
+    const auto outcome = run_ranks(choose_world<World>(2), [&, &act = operation](Communicator& comm) {
       if (comm.rank() == 1) act(comm);
       return TensorMap{};
     });
@@ -285,7 +285,7 @@ TEST_CASE_TEMPLATE("contract: an undefined tensor is refused with rank and line"
 }
 
 TEST_CASE_TEMPLATE("contract: a request that is never waited for fails the run", World, LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(2), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(2), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     if (p2p.rank() == 0) (void)p2p.isend(at::zeros({1}), 1);
     if (p2p.rank() == 1) p2p.recv(at::zeros({1}), 0);
@@ -300,7 +300,7 @@ TEST_CASE_TEMPLATE("contract: a request that is never waited for fails the run",
 
 TEST_CASE_TEMPLATE("contract: collectives that differ between ranks are refused", World, LAB_ALL_WORLDS) {
   SUBCASE("in shape") {
-    const auto outcome = run_ranks(world_of<World>(3), [](Communicator& comm) {
+    const auto outcome = run_ranks(choose_world<World>(3), [](Communicator& comm) {
       comm.collectives().all_reduce(at::zeros({comm.rank() == 1 ? 5 : 4}));
       return TensorMap{};
     });
@@ -310,7 +310,7 @@ TEST_CASE_TEMPLATE("contract: collectives that differ between ranks are refused"
     CHECK(contains(outcome.failure->message, "[5]"));
   }
   SUBCASE("in operation") {
-    const auto outcome = run_ranks(world_of<World>(3), [](Communicator& comm) {
+    const auto outcome = run_ranks(choose_world<World>(3), [](Communicator& comm) {
       if (comm.rank() == 2) comm.collectives().barrier();
       comm.collectives().all_gather(at::zeros({4}));
       return TensorMap{};
@@ -321,7 +321,7 @@ TEST_CASE_TEMPLATE("contract: collectives that differ between ranks are refused"
     CHECK(contains(outcome.failure->message, "barrier"));
   }
   SUBCASE("in number") {
-    const auto outcome = run_ranks(world_of<World>(3), [](Communicator& comm) {
+    const auto outcome = run_ranks(choose_world<World>(3), [](Communicator& comm) {
       if (comm.rank() != 1) comm.collectives().barrier();
       return TensorMap{};
     });

@@ -20,7 +20,7 @@ void work_for_long(const std::function<void()>& once_per_step) {
 TEST_CASE_TEMPLATE("contract: ranks without work wait as long as others work, however unequal", World, LAB_ALL_WORLDS) {
   for (const int size : {1, 2, 3, 5}) {
     CAPTURE(size);
-    const WorldOutcome outcome = run_ranks(world_of<World>(size), [](Communicator& comm) {
+    const WorldOutcome outcome = run_ranks(choose_world<World>(size), [](Communicator& comm) {
       std::int64_t num_steps = 0;
       comm::work_while_others_wait(comm.collectives(), [&](const comm::ReportProgress& report) {
         for (int i = 0; i < 100 * comm.rank(); ++i) {
@@ -39,7 +39,7 @@ TEST_CASE_TEMPLATE("contract: ranks without work wait as long as others work, ho
 
 TEST_CASE_TEMPLATE("contract: lone work that reports progress may last longer than the time-out", World, Threads,
                    Processes) {
-  const WorldOutcome outcome = run_ranks(world_of<World>(3, kLoneTimeoutSeconds), [](Communicator& comm) {
+  const WorldOutcome outcome = run_ranks(choose_world<World>(3, kLoneTimeoutSeconds), [](Communicator& comm) {
     const auto work = [](const comm::ReportProgress& report) { work_for_long(report); };
     comm::work_while_others_wait(comm.collectives(),
                                  comm.rank() == 1 ? work : std::function<void(const comm::ReportProgress&)>());
@@ -49,7 +49,7 @@ TEST_CASE_TEMPLATE("contract: lone work that reports progress may last longer th
 }
 
 TEST_CASE_TEMPLATE("contract: lone work without a report of progress times out", World, Threads, Processes) {
-  const WorldOutcome outcome = run_ranks(world_of<World>(3, kLoneTimeoutSeconds), [](Communicator& comm) {
+  const WorldOutcome outcome = run_ranks(choose_world<World>(3, kLoneTimeoutSeconds), [](Communicator& comm) {
     const auto work = [](const comm::ReportProgress&) { work_for_long([] {}); };
     comm::work_while_others_wait(comm.collectives(),
                                  comm.rank() == 1 ? work : std::function<void(const comm::ReportProgress&)>());

@@ -1,4 +1,4 @@
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 #include "common/tensor/exact_data.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
@@ -10,7 +10,7 @@ namespace {
 TEST_CASE_TEMPLATE("contract: messages travel round a ring at every world size", World, LAB_ALL_WORLDS) {
   for (const int size : world_sizes()) {
     CAPTURE(size);
-    const auto outcome = run_ranks(world_of<World>(size), [](Communicator& comm) {
+    const auto outcome = run_ranks(choose_world<World>(size), [](Communicator& comm) {
       PointToPoint& p2p = comm.point_to_point();
       const at::Tensor mine = exact_values_for_rank({3, 5}, at::kFloat, 7, p2p.rank());
       const at::Tensor received = at::zeros({3, 5});
@@ -35,7 +35,7 @@ TEST_CASE_TEMPLATE("contract: messages travel round a ring at every world size",
 
 TEST_CASE_TEMPLATE("contract: same source, destination and tag arrive in order; tags do not mix", World,
                    LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(2), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(2), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     std::vector<Request> requests;
     std::vector<at::Tensor> values;
@@ -58,7 +58,7 @@ TEST_CASE_TEMPLATE("contract: same source, destination and tag arrive in order; 
 }
 
 TEST_CASE_TEMPLATE("contract: many outstanding messages, waited for in any order", World, LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(4, 30), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(4, 30), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     std::vector<Request> requests;
     std::vector<at::Tensor> received;
@@ -93,7 +93,7 @@ TEST_CASE_TEMPLATE("contract: many outstanding messages, waited for in any order
 }
 
 TEST_CASE_TEMPLATE("contract: 10,000 messages both ways", World, LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(2, 60), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(2, 60), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     const int peer = 1 - p2p.rank();
     const at::Tensor out = at::arange(10000).mul(p2p.rank() + 1);
@@ -112,7 +112,7 @@ TEST_CASE_TEMPLATE("contract: 10,000 messages both ways", World, LAB_ALL_WORLDS)
 }
 
 TEST_CASE_TEMPLATE("contract: 64 MiB, empty and scalar messages", World, LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(2, 60), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(2, 60), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     const std::int64_t length = 64 << 18;  // float32
     if (p2p.rank() == 0) {
@@ -137,7 +137,7 @@ TEST_CASE_TEMPLATE("contract: 64 MiB, empty and scalar messages", World, LAB_ALL
 TEST_CASE_TEMPLATE("contract: every dtype, and tensors that are not contiguous", World, LAB_ALL_WORLDS) {
   const std::vector<at::ScalarType> dtypes = {at::kLong, at::kDouble, at::kBool, at::kBFloat16,
                                               at::kInt,  at::kByte,   at::kHalf};
-  const auto outcome = run_ranks(world_of<World>(2), [&](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(2), [&](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     TensorMap results;
     for (const at::ScalarType dtype : dtypes) {
@@ -162,7 +162,7 @@ TEST_CASE_TEMPLATE("contract: every dtype, and tensors that are not contiguous",
 
 TEST_CASE_TEMPLATE("contract: a conjugated or negated view is sent, and received into, by its values", World,
                    LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(2), [&](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(2), [&](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     const at::Tensor parts = exact_values({2, 4}, at::kDouble, 5);
     const at::Tensor value = at::complex(parts[0], parts[1]);
@@ -189,7 +189,7 @@ TEST_CASE_TEMPLATE("contract: a conjugated or negated view is sent, and received
 }
 
 TEST_CASE_TEMPLATE("contract: sub-groups have ranks and messages of their own", World, LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(5), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(5), [](Communicator& comm) {
     const bool odd = comm.rank() % 2 == 1;
     Communicator half = comm.subgroup(odd ? std::vector<int>{3, 1} : std::vector<int>{0, 2, 4});
     const at::Tensor sum = half.collectives().all_reduce(at::full({3}, comm.rank() + 1));
@@ -220,15 +220,15 @@ TEST_CASE_TEMPLATE("contract: sub-groups have ranks and messages of their own", 
 // The relay has clocks of its own, which it restarts with each piece of work.
 TEST_CASE_TEMPLATE("contract: rounds are counted from zero again after a restart of the clock", World,
                    LAB_WORLDS_OF_ONE_PROCESS, LAB_PROCESS_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(2), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(2), [](Communicator& comm) {
     const auto pass = [&] {
       if (comm.rank() == 0) comm.point_to_point().send(at::zeros({1}), 1);
       if (comm.rank() == 1) comm.point_to_point().recv(at::zeros({1}), 0);
     };
     for (int message = 0; message < 3; ++message) pass();
-    endpoint_of(comm).restart_clock();
+    get_endpoint(comm).restart_clock();
     pass();
-    return TensorMap{{"rounds", at::full({1}, static_cast<std::int64_t>(endpoint_of(comm).ledger().total().rounds))}};
+    return TensorMap{{"rounds", at::full({1}, static_cast<std::int64_t>(get_endpoint(comm).ledger().total().rounds))}};
   });
   REQUIRE_FALSE(outcome.failure);
   for (int rank = 0; rank < 2; ++rank) CHECK(tensor_of_rank(outcome, rank, "rounds").item().toLong() == 3 + 1);

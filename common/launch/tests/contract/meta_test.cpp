@@ -9,7 +9,7 @@ namespace {
 TEST_CASE_TEMPLATE("contract: a meta tensor travels as its sizes alone", World, LAB_WORLDS_OF_ONE_PROCESS) {
   const auto on_meta = [](at::IntArrayRef shape) { return at::empty(shape, at::TensorOptions().device(at::kMeta)); };
   SUBCASE("and is counted like any other") {
-    const auto outcome = run_ranks(world_of<World>(2, 1e5), [&](Communicator& comm) {
+    const auto outcome = run_ranks(choose_world<World>(2, 1e5), [&](Communicator& comm) {
       PointToPoint& p2p = comm.point_to_point();
       const std::int64_t huge = std::int64_t{1} << 40;
       if (p2p.rank() == 0) p2p.send(on_meta({huge}), 1);
@@ -27,7 +27,7 @@ TEST_CASE_TEMPLATE("contract: a meta tensor travels as its sizes alone", World, 
     CHECK(ledger.of("message").bytes_received == (std::uint64_t{1} << 42) + 80);
   }
   SUBCASE("but not into a tensor that has data") {
-    const auto outcome = run_ranks(world_of<World>(2), [&](Communicator& comm) {
+    const auto outcome = run_ranks(choose_world<World>(2), [&](Communicator& comm) {
       if (comm.rank() == 0) comm.point_to_point().send(on_meta({2}), 1);
       if (comm.rank() == 1) comm.point_to_point().recv(at::zeros({2}), 0);
       return TensorMap{};
@@ -43,7 +43,7 @@ TEST_CASE_TEMPLATE("contract: a meta tensor travels as its sizes alone", World, 
 TEST_CASE_TEMPLATE("contract: between processes a meta tensor is refused", World, LAB_PROCESS_WORLDS) {
   for (const bool collective : {false, true}) {
     CAPTURE(collective);
-    const auto outcome = run_ranks(world_of<World>(2), [&](Communicator& comm) {
+    const auto outcome = run_ranks(choose_world<World>(2), [&](Communicator& comm) {
       const at::Tensor meta = at::empty({2}, at::TensorOptions().device(at::kMeta));
       if (collective) comm.collectives().all_reduce(meta);
       if (comm.rank() == 0) comm.point_to_point().send(meta, 1);

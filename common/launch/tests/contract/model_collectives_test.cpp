@@ -8,7 +8,7 @@ TEST_CASE_TEMPLATE("contract: in model time, a collective begins when its last m
                    LAB_ALL_WORLDS) {
   for (const int size : kSizes) {
     CAPTURE(size);
-    const auto outcome = run_ranks(world_of<World>(size), [&](Communicator& comm) {
+    const auto outcome = run_ranks(choose_world<World>(size), [&](Communicator& comm) {
       Collectives& c = comm.collectives();
       const int last = (size - 1) / 2;
       const auto late = [&] { work_us(comm.rank() == last ? 100 : 10 * (comm.rank() % 3)); };
@@ -40,7 +40,7 @@ TEST_CASE_TEMPLATE("contract: in model time, a collective begins when its last m
 }
 
 TEST_CASE_TEMPLATE("contract: model time of an uneven all_to_all: each rank's own bytes", World, LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(3), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(3), [](Communicator& comm) {
     // Rank 0 sends 4 us of data to each other rank; they send nothing.
     const std::int64_t sent = comm.rank() == 0 ? 4 : 0;
     comm.collectives().all_to_all(std::vector<at::Tensor>(3, data_us(sent)), {{comm.rank() == 0 ? 0 : 8000}, {0}, {0}});
@@ -52,7 +52,7 @@ TEST_CASE_TEMPLATE("contract: model time of an uneven all_to_all: each rank's ow
 }
 
 TEST_CASE_TEMPLATE("contract: in model time, members of a sub-group wait for each other only", World, LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(5), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(5), [](Communicator& comm) {
     work_us(10 * (comm.rank() + 1));
     const bool even = comm.rank() % 2 == 0;
     Communicator group = comm.subgroup(even ? std::vector<int>{4, 0, 2} : std::vector<int>{3, 1});
@@ -67,7 +67,7 @@ TEST_CASE_TEMPLATE("contract: in model time, members of a sub-group wait for eac
 
 TEST_CASE_TEMPLATE("contract: where ranks do not agree first, each begins a collective at its own model time", World,
                    Threads, Processes) {
-  WorldSpec spec = world_of<World>(3);
+  WorldSpec spec = choose_world<World>(3);
   spec.careful = false;
   const auto outcome = run_ranks(spec, [](Communicator& comm) {
     work_us(10 * comm.rank());
@@ -80,7 +80,7 @@ TEST_CASE_TEMPLATE("contract: where ranks do not agree first, each begins a coll
 }
 
 TEST_CASE_TEMPLATE("contract: members that call all_to_all and something else hear of it", World, LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(3), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(3), [](Communicator& comm) {
     if (comm.rank() == 1) comm.collectives().all_gather(at::zeros({2}));
     if (comm.rank() != 1)
       comm.collectives().all_to_all(std::vector<at::Tensor>(3, at::zeros({2})),

@@ -1,4 +1,4 @@
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 #include "common/launch/tests/contract/model_timing.h"
 
 // Every world keeps the same model time of messages and work, to the picosecond.
@@ -8,7 +8,7 @@ namespace {
 TEST_CASE_TEMPLATE("contract: model time of one message, short or long", World, LAB_ALL_WORLDS) {
   for (const std::int64_t length : {1, 40}) {
     CAPTURE(length);
-    const auto outcome = run_ranks(world_of<World>(2), [&](Communicator& comm) {
+    const auto outcome = run_ranks(choose_world<World>(2), [&](Communicator& comm) {
       PointToPoint& p2p = comm.point_to_point();
       if (p2p.rank() == 0) {
         work_us(100);
@@ -27,7 +27,7 @@ TEST_CASE_TEMPLATE("contract: model time of one message, short or long", World, 
 
 TEST_CASE_TEMPLATE("contract: model time of a send whose receiver is late", World, LAB_ALL_WORLDS) {
   for (const std::int64_t length : {1, 40}) {
-    const auto outcome = run_ranks(world_of<World>(2), [&](Communicator& comm) {
+    const auto outcome = run_ranks(choose_world<World>(2), [&](Communicator& comm) {
       PointToPoint& p2p = comm.point_to_point();
       for (int turn = 0; turn < 4; ++turn) {
         if (p2p.rank() == 1) work_us(100);
@@ -46,7 +46,7 @@ TEST_CASE_TEMPLATE("contract: model time of a send whose receiver is late", Worl
 TEST_CASE_TEMPLATE("contract: model time of a ring: 2 o + L + n/B a step", World, LAB_ALL_WORLDS) {
   for (const int size : kSizes) {
     CAPTURE(size);
-    const auto outcome = run_ranks(world_of<World>(size), [](Communicator& comm) {
+    const auto outcome = run_ranks(choose_world<World>(size), [](Communicator& comm) {
       PointToPoint& p2p = comm.point_to_point();
       const int next = (p2p.rank() + 1) % p2p.size(), previous = (p2p.rank() + p2p.size() - 1) % p2p.size();
       for (int step = 1; step < p2p.size(); ++step) {
@@ -62,7 +62,7 @@ TEST_CASE_TEMPLATE("contract: model time of a ring: 2 o + L + n/B a step", World
 }
 
 TEST_CASE_TEMPLATE("contract: model time of a chain in which every rank computes", World, LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(4), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(4), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     if (p2p.rank() > 0) p2p.recv(data_us(5), p2p.rank() - 1);
     work_us(10 * (p2p.rank() + 1));
@@ -81,11 +81,11 @@ TEST_CASE_TEMPLATE("contract: model time of a chain in which every rank computes
 TEST_CASE_TEMPLATE("contract: in model time, ranks that agree go on with the last of them", World, LAB_ALL_WORLDS) {
   for (const int size : kSizes) {
     CAPTURE(size);
-    const auto outcome = run_ranks(world_of<World>(size), [](Communicator& comm) {
+    const auto outcome = run_ranks(choose_world<World>(size), [](Communicator& comm) {
       work_us(10 * (comm.rank() + 1));
       comm.point_to_point().agree("turn", at::zeros({1}));
       work_us(1);
-      const comm::Ledger& ledger = endpoint_of(comm).ledger();
+      const comm::Ledger& ledger = get_endpoint(comm).ledger();
       return TensorMap{{"agreed", at::scalar_tensor(static_cast<std::int64_t>(ledger.of("agree").calls), at::kLong)},
                        {"sent", at::scalar_tensor(static_cast<std::int64_t>(ledger.total().messages), at::kLong)}};
     });
@@ -95,7 +95,7 @@ TEST_CASE_TEMPLATE("contract: in model time, ranks that agree go on with the las
       CHECK(tensor_of_rank(outcome, rank, "agreed").template item<std::int64_t>() == 1);
       CHECK(tensor_of_rank(outcome, rank, "sent").template item<std::int64_t>() == 0);
     }
-    const auto turns = run_ranks(world_of<World>(size), [](Communicator& comm) {
+    const auto turns = run_ranks(choose_world<World>(size), [](Communicator& comm) {
       for (int turn = 0; turn < comm.size(); ++turn) {
         if (turn == comm.rank()) work_us(100);
         comm.point_to_point().agree("turn", at::zeros({1}));
@@ -109,7 +109,7 @@ TEST_CASE_TEMPLATE("contract: in model time, ranks that agree go on with the las
 
 TEST_CASE_TEMPLATE("contract: in model time, a message that was posted early travels during work", World,
                    LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(2), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(2), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     const at::Tensor data = data_us(40);
     if (p2p.rank() == 0) {
@@ -132,7 +132,7 @@ TEST_CASE_TEMPLATE("contract: model time of one rank that sends to all, and of o
                    LAB_ALL_WORLDS) {
   for (const bool scatters : {true, false}) {
     CAPTURE(scatters);
-    const auto outcome = run_ranks(world_of<World>(4), [&](Communicator& comm) {
+    const auto outcome = run_ranks(choose_world<World>(4), [&](Communicator& comm) {
       PointToPoint& p2p = comm.point_to_point();
       if (p2p.rank() != 0) {
         if (scatters) p2p.recv(data_us(10), 0);
@@ -157,7 +157,7 @@ TEST_CASE_TEMPLATE("contract: model time of one rank that sends to all, and of o
 }
 
 TEST_CASE_TEMPLATE("contract: one rank's model time is its work", World, LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(1), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(1), [](Communicator& comm) {
     work_us(3);
     comm.collectives().all_reduce(at::zeros({10}));
     comm.collectives().barrier();
@@ -168,7 +168,7 @@ TEST_CASE_TEMPLATE("contract: one rank's model time is its work", World, LAB_ALL
 }
 
 TEST_CASE_TEMPLATE("contract: model time of more work than a rank can do ends at a bound", World, LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(2), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(2), [](Communicator& comm) {
     const at::Tensor large = at::empty({1 << 20, 1 << 20}, at::TensorOptions().device(at::kMeta));
     at::mm(large, large);  // 2^61 operations
     comm.collectives().barrier();
@@ -183,9 +183,9 @@ TEST_CASE_TEMPLATE("contract: model time of more work than a rank can do ends at
 }
 
 TEST_CASE_TEMPLATE("contract: model time starts at zero again when the clock is restarted", World, LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(2), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(2), [](Communicator& comm) {
     work_us(1000);
-    Endpoint& endpoint = endpoint_of(comm);
+    Endpoint& endpoint = get_endpoint(comm);
     endpoint.restart_clock();
     CHECK(endpoint.model_time() == ModelTime{});
     work_us(5);
@@ -197,14 +197,14 @@ TEST_CASE_TEMPLATE("contract: model time starts at zero again when the clock is 
 }
 
 TEST_CASE_TEMPLATE("contract: a trace has model times", World, LAB_ALL_WORLDS) {
-  WorldSpec spec = world_of<World>(2);
+  WorldSpec spec = choose_world<World>(2);
   spec.traced = true;
   const auto outcome = run_ranks(spec, [](Communicator& comm) {
     work_us(10);
     if (comm.rank() == 0) comm.point_to_point().send(data_us(3), 1);
     if (comm.rank() == 1) comm.point_to_point().recv(data_us(3), 0);
     work_us(1);
-    endpoint_of(comm).record_computation("F0", 0, 0);
+    get_endpoint(comm).record_computation("F0", 0, 0);
     comm.collectives().barrier();
     return TensorMap{};
   });
@@ -246,20 +246,20 @@ TensorMap mixed_program(Communicator& comm) {
 }
 
 TEST_CASE_TEMPLATE("contract: model times are those of the threads, in every run", World, LAB_ALL_WORLDS) {
-  const auto expected = run_ranks(world_of<Threads>(5), mixed_program);
+  const auto expected = run_ranks(choose_world<Threads>(5), mixed_program);
   REQUIRE_FALSE(expected.failure);
   CHECK(time_of_rank(expected, 4).total > time_of_rank(expected, 3).total);
   for (int turn = 0; turn < 3; ++turn) {
-    const auto outcome = run_ranks(world_of<World>(5), mixed_program);
+    const auto outcome = run_ranks(choose_world<World>(5), mixed_program);
     REQUIRE_FALSE(outcome.failure);
     for (int rank = 0; rank < 5; ++rank) CHECK(time_of_rank(outcome, rank) == time_of_rank(expected, rank));
   }
 }
 
 TEST_CASE("relay: model times are the same when the order of things is shaken") {
-  const auto expected = run_ranks(world_of<Threads>(5), mixed_program);
+  const auto expected = run_ranks(choose_world<Threads>(5), mixed_program);
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    WorldSpec spec = world_of<Relay>(5);
+    WorldSpec spec = choose_world<Relay>(5);
     spec.shake_seed = seed;
     const auto outcome = run_ranks(spec, mixed_program);
     REQUIRE_FALSE(outcome.failure);

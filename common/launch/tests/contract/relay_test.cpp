@@ -9,7 +9,7 @@ namespace lab::launch {
 namespace {
 
 TEST_CASE("relay: when a rank is killed, the others hear of it") {
-  const auto outcome = run_ranks(world_of<Relay>(4), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<Relay>(4), [](Communicator& comm) {
     if (comm.rank() == 2) ::kill(::getpid(), SIGKILL);
     comm.point_to_point().recv(at::zeros({1}), (comm.rank() + 1) % 4);
     return TensorMap{};
@@ -43,7 +43,7 @@ at::Tensor ring_sum(PointToPoint& p2p, Patience patience) {
 int num_wrong_shaken_runs(Patience patience) {
   int num_wrong = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    WorldSpec spec = world_of<Relay>(3);
+    WorldSpec spec = choose_world<Relay>(3);
     spec.careful = false;  // else the change itself is refused
     spec.shake_seed = seed;
     const auto outcome = run_ranks(spec, [&](Communicator& comm) {

@@ -37,7 +37,7 @@ class Launch {
   }
   ~Launch() {
     for (const pid_t pid : pids_) {
-      if (pid > 0 && kill(pid, SIGKILL) == 0) exit_code_of(pid);
+      if (pid > 0 && kill(pid, SIGKILL) == 0) choose_exit_code(pid);
     }
   }
 
@@ -70,7 +70,7 @@ class Launch {
   pid_t pid(int index) const { return pids_[static_cast<std::size_t>(index)]; }
   int exit_code(int index) {
     const pid_t pid = std::exchange(pids_[static_cast<std::size_t>(index)], 0);
-    return exit_code_of(pid);
+    return choose_exit_code(pid);
   }
   std::string message(int index) const {
     std::ostringstream text;

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
 
@@ -12,8 +12,8 @@ constexpr double kShort = 1.0 / 512;  // seconds; an integral number of nanoseco
 constexpr double kRounding = 1e-9;    // of a clock that may count from the machine's boot
 constexpr double kSimulatedExact = 1e-12;
 
-double time_of(Communicator& comm) {
-  return endpoint_of(comm).transport().now();
+double bound_time(Communicator& comm) {
+  return get_endpoint(comm).transport().now();
 }
 
 at::Tensor one(double value) {
@@ -26,11 +26,11 @@ double number_of_rank(const WorldOutcome& outcome, int rank, const std::string& 
 
 TEST_CASE_TEMPLATE("contract: time that a rank passes has passed on its clock", World, LAB_ALL_WORLDS) {
   for (const int size : {1, 3}) {
-    const auto outcome = run_ranks(world_of<World>(size), [](Communicator& comm) {
-      const double start = time_of(comm);
-      endpoint_of(comm).transport().pass_time(0);
-      endpoint_of(comm).transport().pass_time(kShort * (comm.rank() + 1));
-      return TensorMap{{"passed", one(time_of(comm) - start)}};
+    const auto outcome = run_ranks(choose_world<World>(size), [](Communicator& comm) {
+      const double start = bound_time(comm);
+      get_endpoint(comm).transport().pass_time(0);
+      get_endpoint(comm).transport().pass_time(kShort * (comm.rank() + 1));
+      return TensorMap{{"passed", one(bound_time(comm) - start)}};
     });
     REQUIRE_FALSE(outcome.failure);
     for (int rank = 0; rank < size; ++rank)
@@ -40,17 +40,17 @@ TEST_CASE_TEMPLATE("contract: time that a rank passes has passed on its clock", 
 
 TEST_CASE_TEMPLATE("contract: a message arrives after the time that its sender passed before it", World,
                    LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(2), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(2), [](Communicator& comm) {
     const at::Tensor value = at::zeros({1});
-    const double start = time_of(comm);
+    const double start = bound_time(comm);
     if (comm.rank() == 0) {
-      endpoint_of(comm).transport().pass_time(kShort);
-      const double passed = time_of(comm);
+      get_endpoint(comm).transport().pass_time(kShort);
+      const double passed = bound_time(comm);
       comm.point_to_point().send(value, 1);
       return TensorMap{{"start", one(start)}, {"then", one(passed)}};
     }
     comm.point_to_point().recv(value, 0);
-    return TensorMap{{"then", one(time_of(comm))}};
+    return TensorMap{{"then", one(bound_time(comm))}};
   });
   REQUIRE_FALSE(outcome.failure);
   const double received = number_of_rank(outcome, 1, "then");
@@ -60,13 +60,13 @@ TEST_CASE_TEMPLATE("contract: a message arrives after the time that its sender p
 
 TEST_CASE_TEMPLATE("contract: a computation is traced with its operation, its turn and its time", World,
                    LAB_ALL_WORLDS) {
-  WorldSpec spec = world_of<World>(3);
+  WorldSpec spec = choose_world<World>(3);
   spec.traced = true;
   const auto outcome = run_ranks(spec, [](Communicator& comm) {
     for (std::uint64_t turn = 0; turn < 2; ++turn) {
-      const double start = time_of(comm);
-      endpoint_of(comm).transport().pass_time(kShort);
-      endpoint_of(comm).record_computation("F" + std::to_string(turn), 10 * turn + 7, start);
+      const double start = bound_time(comm);
+      get_endpoint(comm).transport().pass_time(kShort);
+      get_endpoint(comm).record_computation("F" + std::to_string(turn), 10 * turn + 7, start);
     }
     return TensorMap{};
   });
@@ -87,8 +87,8 @@ TEST_CASE_TEMPLATE("contract: a computation is traced with its operation, its tu
 }
 
 TEST_CASE_TEMPLATE("contract: untraced, a computation leaves nothing behind", World, LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(2), [](Communicator& comm) {
-    endpoint_of(comm).record_computation("F0", 0, time_of(comm));
+  const auto outcome = run_ranks(choose_world<World>(2), [](Communicator& comm) {
+    get_endpoint(comm).record_computation("F0", 0, bound_time(comm));
     return TensorMap{};
   });
   REQUIRE_FALSE(outcome.failure);
@@ -103,11 +103,11 @@ TEST_CASE_TEMPLATE("contract: untraced, a computation leaves nothing behind", Wo
 TEST_CASE("contract: simulated ranks pass time side by side, to the point<sim>") {
   for (const int size : world_sizes()) {
     CAPTURE(size);
-    const auto outcome = run_ranks(world_of<Sim>(size), [](Communicator& comm) {
-      endpoint_of(comm).transport().pass_time(5);
-      const double after_five = time_of(comm);
-      endpoint_of(comm).transport().pass_time(0.25 * comm.rank());
-      return TensorMap{{"five", one(after_five)}, {"all", one(time_of(comm))}};
+    const auto outcome = run_ranks(choose_world<Sim>(size), [](Communicator& comm) {
+      get_endpoint(comm).transport().pass_time(5);
+      const double after_five = bound_time(comm);
+      get_endpoint(comm).transport().pass_time(0.25 * comm.rank());
+      return TensorMap{{"five", one(after_five)}, {"all", one(bound_time(comm))}};
     });
     REQUIRE_FALSE(outcome.failure);
     for (int rank = 0; rank < size; ++rank) {
@@ -118,18 +118,18 @@ TEST_CASE("contract: simulated ranks pass time side by side, to the point<sim>")
 }
 
 TEST_CASE("contract: simulated time that is passed and time that messages take add up<sim>") {
-  WorldSpec spec = world_of<Sim>(2);
+  WorldSpec spec = choose_world<Sim>(2);
   spec.network = {"star", 0.5, 16};
   const auto outcome = run_ranks(spec, [](Communicator& comm) {
     const at::Tensor value = at::zeros({4});  // 16 bytes: half a second and one
     if (comm.rank() == 0) {
-      endpoint_of(comm).transport().pass_time(2);
+      get_endpoint(comm).transport().pass_time(2);
       comm.point_to_point().send(value, 1);
     } else {
       comm.point_to_point().recv(value, 0);
-      endpoint_of(comm).transport().pass_time(3);
+      get_endpoint(comm).transport().pass_time(3);
     }
-    return TensorMap{{"then", one(time_of(comm))}};
+    return TensorMap{{"then", one(bound_time(comm))}};
   });
   REQUIRE_FALSE(outcome.failure);
   CHECK(std::abs(number_of_rank(outcome, 0, "then") - 3.5) <= kSimulatedExact);
@@ -137,14 +137,14 @@ TEST_CASE("contract: simulated time that is passed and time that messages take a
 }
 
 TEST_CASE("contract: while a rank passes simulated time, its messages travel<sim>") {
-  WorldSpec spec = world_of<Sim>(2);
+  WorldSpec spec = choose_world<Sim>(2);
   spec.network = {"star", 0.5, 16};
   const auto outcome = run_ranks(spec, [](Communicator& comm) {
     const at::Tensor value = at::zeros({4});
     Request request = comm.rank() == 0 ? comm.point_to_point().isend(value, 1) : comm.point_to_point().irecv(value, 0);
-    endpoint_of(comm).transport().pass_time(comm.rank() == 0 ? 1 : 4);
+    get_endpoint(comm).transport().pass_time(comm.rank() == 0 ? 1 : 4);
     request.wait();
-    return TensorMap{{"then", one(time_of(comm))}};
+    return TensorMap{{"then", one(bound_time(comm))}};
   });
   REQUIRE_FALSE(outcome.failure);
   CHECK(std::abs(number_of_rank(outcome, 0, "then") - 1.5) <= kSimulatedExact);

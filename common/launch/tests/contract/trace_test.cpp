@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "common/comm/messages/endpoint_of.h"
+#include "common/comm/messages/get_endpoint.h"
 #include "common/testing/lost_in_viewers.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
@@ -11,7 +11,7 @@ namespace {
 
 TEST_CASE_TEMPLATE("contract: the ledger counts messages, bytes and the longest chain of steps", World,
                    LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(4), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(4), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     const at::Tensor value = at::zeros({10});
     if (p2p.rank() > 0) p2p.recv(value, p2p.rank() - 1);  // a chain: each rank is one step further
@@ -31,7 +31,7 @@ TEST_CASE_TEMPLATE("contract: the ledger counts messages, bytes and the longest 
 }
 
 TEST_CASE_TEMPLATE("contract: a trace holds both ends of every message", World, LAB_ALL_WORLDS) {
-  WorldSpec spec = world_of<World>(2);
+  WorldSpec spec = choose_world<World>(2);
   spec.traced = true;
   const auto outcome = run_ranks(spec, [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
@@ -61,7 +61,7 @@ TEST_CASE_TEMPLATE("contract: a trace holds both ends of every message", World, 
 
 TEST_CASE_TEMPLATE("contract: viewers show each message of a Chrome trace, however many are under way", World,
                    LAB_ALL_WORLDS) {
-  WorldSpec spec = world_of<World>(4);
+  WorldSpec spec = choose_world<World>(4);
   spec.traced = true;
   const auto outcome = run_ranks(spec, [](Communicator& comm) {
     std::vector<at::Tensor> values(16);
@@ -96,7 +96,7 @@ TEST_CASE_TEMPLATE("contract: viewers show each message of a Chrome trace, howev
 TEST_CASE_TEMPLATE("contract: a trace knows when a message was there, however late it was waited for", World,
                    LAB_WORLDS_OF_ONE_PROCESS) {
   constexpr double kLate = 0.2;
-  WorldSpec spec = world_of<World>(2);
+  WorldSpec spec = choose_world<World>(2);
   spec.traced = true;
   const auto outcome = run_ranks(spec, [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
@@ -105,18 +105,18 @@ TEST_CASE_TEMPLATE("contract: a trace knows when a message was there, however la
     if (p2p.rank() == 0) p2p.send(value, 1);
     if (p2p.rank() == 1) {
       Request request = p2p.irecv(value, 0);
-      endpoint_of(comm).transport().pass_time(kLate);
+      get_endpoint(comm).transport().pass_time(kLate);
       request.wait();
     }
     return TensorMap{};
   });
   REQUIRE_FALSE(outcome.failure);
-  const auto message_of = [&](std::size_t rank) {
+  const auto get_message = [&](std::size_t rank) {
     const std::vector<comm::TraceEvent>& trace = outcome.ranks[rank].trace;
     return *std::find_if(trace.begin(), trace.end(),
                          [](const auto& event) { return event.kind == comm::TraceKind::kMessage; });
   };
-  const comm::TraceEvent sent = message_of(0), received = message_of(1);
+  const comm::TraceEvent sent = get_message(0), received = get_message(1);
   CHECK(received.arrived_seconds == sent.arrived_seconds);
   CHECK(received.arrived_seconds >= sent.start_seconds);
   CHECK(received.arrived_seconds <= sent.end_seconds);
@@ -124,7 +124,7 @@ TEST_CASE_TEMPLATE("contract: a trace knows when a message was there, however la
 }
 
 TEST_CASE_TEMPLATE("contract: a label says what each payload is, on both ends", World, LAB_ALL_WORLDS) {
-  WorldSpec spec = world_of<World>(2);
+  WorldSpec spec = choose_world<World>(2);
   spec.traced = true;
   spec.payload_label = [](const at::Tensor& payload) { return "value " + std::to_string(payload.item<int>()); };
   const auto outcome = run_ranks(spec, [](Communicator& comm) {

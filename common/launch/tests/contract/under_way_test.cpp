@@ -13,7 +13,7 @@ using Exchange = std::function<void(PointToPoint&, const at::Tensor& buffer)>;
 
 template <class World>
 std::string refusal(const Exchange& exchange) {
-  const WorldOutcome outcome = run_ranks(world_of<World>(2), [&](Communicator& comm) {
+  const WorldOutcome outcome = run_ranks(choose_world<World>(2), [&](Communicator& comm) {
     exchange(comm.point_to_point(), at::zeros({4096}));
     return TensorMap{};
   });
@@ -48,7 +48,7 @@ TEST_CASE_TEMPLATE("contract: receiving into what is sent, or received into, is 
 
 TEST_CASE_TEMPLATE("contract: one tensor to several ranks, parts next to each other, and columns of one tensor", World,
                    LAB_ALL_WORLDS) {
-  const WorldOutcome outcome = run_ranks(world_of<World>(3), [](Communicator& comm) {
+  const WorldOutcome outcome = run_ranks(choose_world<World>(3), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     const at::Tensor sent = at::full({4}, p2p.rank(), at::kFloat), received = at::zeros({4, 3}), row = at::zeros({12});
     std::vector<Request> requests;
@@ -67,7 +67,7 @@ TEST_CASE_TEMPLATE("contract: one tensor to several ranks, parts next to each ot
 }
 
 TEST_CASE_TEMPLATE("contract: new tensors hold huge numbers until they are written", World, LAB_ALL_WORLDS) {
-  const WorldOutcome outcome = run_ranks(world_of<World>(2), [](Communicator& comm) {
+  const WorldOutcome outcome = run_ranks(choose_world<World>(2), [](Communicator& comm) {
     const at::Tensor sum = at::empty({100});
     for (int i = 0; i < 3; ++i) sum.add_(comm.rank());
     return TensorMap{{"sum", sum}};

@@ -9,7 +9,7 @@ namespace {
 
 TEST_CASE_TEMPLATE("contract: a rank's work is counted alike in every world, backward passes too", World,
                    LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(3), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(3), [](Communicator& comm) {
     const std::int64_t rows = comm.rank() + 2;
     const at::Tensor weight = at::ones({5, 7}).set_requires_grad(true);
     const at::Tensor y = at::mm(at::ones({rows, 5}), weight);
@@ -23,7 +23,7 @@ TEST_CASE_TEMPLATE("contract: a rank's work is counted alike in every world, bac
 }
 
 TEST_CASE_TEMPLATE("contract: what collectives add is no work of a rank", World, LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(4), [](Communicator& comm) {
+  const auto outcome = run_ranks(choose_world<World>(4), [](Communicator& comm) {
     comm.collectives().all_reduce(at::ones({1000}));
     comm.collectives().reduce_scatter(at::ones({1000}));
     at::ones({3}) + 1;
@@ -34,7 +34,7 @@ TEST_CASE_TEMPLATE("contract: what collectives add is no work of a rank", World,
 }
 
 TEST_CASE_TEMPLATE("contract: a rank that fails has reported the work before", World, LAB_WORLDS_OF_ONE_PROCESS) {
-  const auto outcome = run_ranks(world_of<World>(1), [](Communicator&) {
+  const auto outcome = run_ranks(choose_world<World>(1), [](Communicator&) {
     at::ones({3}) + 1;
     throw std::runtime_error("stop");
     return TensorMap{};

@@ -50,7 +50,7 @@ struct SmallLab {
         report.id = trial.id;
         for (const int index : trial.runs) {
           const TrialRun& place = order.runs[static_cast<std::size_t>(index)];
-          RunReport one = behave(trial.id, place);
+          OrdersReport one = behave(trial.id, place);
           one.run = index;
           if (trial.id != 0) ++times[{trial.id, place.case_index, place.num_ranks, place.seed}];
           if (order.notes_places) one.places = {1, 2, 3, 4, 5, 6};
@@ -73,8 +73,8 @@ struct SmallLab {
   }
 
   /// 1: wrong at once. 2: wrong on 2 ranks. 3: more work. 4: the same, but the judge catches it. 5, 6: the same.
-  RunReport behave(int id, const TrialRun& place) const {
-    RunReport one;
+  OrdersReport behave(int id, const TrialRun& place) const {
+    OrdersReport one;
     one.right =
         !(reference_fails && id == 0) && !(id == 1 && place.case_index == 1) && !(id == 2 && place.num_ranks == 2);
     one.how = one.right ? "" : "wrong";
@@ -118,7 +118,7 @@ TEST_CASE("generated campaign: what each stage catches, and what nothing does") 
     for (int num_ranks = 1; num_ranks <= 8; ++num_ranks) CHECK(lab.times[{5, 0, num_ranks, seed}] == 1);
   }
 
-  const Tally tally = tally_of(fates);
+  const Tally tally = count_fates(fates);
   CHECK(tally.made == 7);
   CHECK(tally.compiled == 6);
   CHECK(tally.check_share() == 40.0);  // of five that are not equivalent

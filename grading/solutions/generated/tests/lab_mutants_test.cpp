@@ -16,13 +16,13 @@ using namespace lab::grading::generated;
 }  // namespace
 
 TEST_CASE("generated mutants: a sample is the same for a seed, in order, and another for another") {
-  const std::vector<std::size_t> sample = sample_of(1000, 20, 7);
+  const std::vector<std::size_t> sample = take_sample(1000, 20, 7);
   CHECK(sample.size() == 20);
   CHECK(std::is_sorted(sample.begin(), sample.end()));
   CHECK(std::adjacent_find(sample.begin(), sample.end()) == sample.end());
-  CHECK(sample == sample_of(1000, 20, 7));
-  CHECK(sample != sample_of(1000, 20, 8));
-  CHECK(sample_of(3, 5, 1) == std::vector<std::size_t>{0, 1, 2});
+  CHECK(sample == take_sample(1000, 20, 7));
+  CHECK(sample != take_sample(1000, 20, 8));
+  CHECK(take_sample(3, 5, 1) == std::vector<std::size_t>{0, 1, 2});
 }
 
 TEST_CASE("generated mutants: an equivalent one is named by its line, and a reason is required") {
@@ -35,10 +35,10 @@ TEST_CASE("generated mutants: an equivalent one is named by its line, and a reas
   mutant.file = "student/x.cpp";
   mutant.line_text = "f(a, b);";
   mutant.rule = "rank";
-  CHECK(reason_of(list, "a9", mutant) == "same");
-  CHECK(reason_of(list, "a5", mutant).empty());
+  CHECK(find_reason(list, "a9", mutant) == "same");
+  CHECK(find_reason(list, "a5", mutant).empty());
   mutant.rule = "size";
-  CHECK(reason_of(list, "a9", mutant).empty());
+  CHECK(find_reason(list, "a9", mutant).empty());
   std::ofstream(path) << "[[equivalent]]\nfile = \"a\"\nline = \"b\"\nwhy = \"\"\n";
   CHECK_THROWS_AS(load_equivalents(path), UsageError);
 }
@@ -63,7 +63,7 @@ TEST_CASE("generated mutants: orders and reports survive the way between two pro
   TrialReport report;
   report.id = 7;
   report.ended = "killed";
-  RunReport run;
+  OrdersReport run;
   run.how = "wrong";
   run.why = "\xff not UTF-8";
   run.places = {1, 5};

@@ -52,13 +52,13 @@ grading::Solution row(const std::string& replace, const std::string& with) {
   return one;
 }
 
-std::unique_ptr<MutatedSource> source_of(const std::vector<grading::Solution>& rows, int first_id = 1) {
+std::unique_ptr<MutatedSource> find_source(const std::vector<grading::Solution>& rows, int first_id = 1) {
   std::vector<NumberedRow> numbered;
   for (const grading::Solution& one : rows) numbered.push_back({first_id++, &one, one.changes});
   return std::make_unique<MutatedSource>("f.cpp", kFile, std::set<std::string>{"t.one", "t.two"}, numbered);
 }
 
-std::set<int> ids_of(const std::map<int, std::string>& by_id) {
+std::set<int> list_ids(const std::map<int, std::string>& by_id) {
   std::set<int> ids;
   for (const auto& [id, text] : by_id) ids.insert(id);
   return ids;
@@ -115,12 +115,12 @@ CompiledSchemata compiled_in(const Sources& sources, const std::set<int>& chosen
 
 TEST_CASE("generated schemata: one program behaves as each mutant's own, and as the original") {
   const auto source =
-      source_of({row("rank + 1", "rank - 1"), row("2 * value", "3 * value"), row("kFirst = 3", "kFirst = 4"),
-                 row("if (i == other) continue;", ""), row("i < size", "i <= size"),
-                 row("before += i * first;", "before += i * first; before += i * first;"),
-                 row("const int first = (rank + 1) % size;  // before > 3\n  for (int i = 0; i < size; ++i) {",
-                     "const int first = size;\n  for (int i = 1; i < size; ++i) {"),
-                 row("before > 3", "!(before > 3)"), row("doubled(value) + kFirst", "kFirst")});
+      find_source({row("rank + 1", "rank - 1"), row("2 * value", "3 * value"), row("kFirst = 3", "kFirst = 4"),
+                   row("if (i == other) continue;", ""), row("i < size", "i <= size"),
+                   row("before += i * first;", "before += i * first; before += i * first;"),
+                   row("const int first = (rank + 1) % size;  // before > 3\n  for (int i = 0; i < size; ++i) {",
+                       "const int first = size;\n  for (int i = 1; i < size; ++i) {"),
+                   row("before > 3", "!(before > 3)"), row("doubled(value) + kFirst", "kFirst")});
   const Compiled together(source->schemata(all_of(*source)));
   REQUIRE(together.errors == "");
   CHECK(together.printed("0") == Compiled(kFile).printed("0"));
@@ -138,34 +138,34 @@ TEST_CASE("generated schemata: one program behaves as each mutant's own, and as 
 }
 
 TEST_CASE("generated schemata: the compiler's messages keep the file's lines, and name mutants by their ids") {
-  const auto source = source_of({row("rank + 1", "rank - 1"), row("before > 3", "nothing")}, 100);
+  const auto source = find_source({row("rank + 1", "rank - 1"), row("before > 3", "nothing")}, 100);
   const std::string errors = Compiled(source->schemata(all_of(*source))).errors;
   CHECK(errors.find("mutant:101010:") != std::string::npos);  // the tenth line after the function's first
-  CHECK(ids_of(mutants_named(errors)) == std::set<int>{101});
+  CHECK(list_ids(mutants_named(errors)) == std::set<int>{101});
   // The original's body keeps its lines; so does what follows.
   std::string wrong = source->schemata(all_of(*source));
   wrong.replace(wrong.rfind("int before"), 3, "unknown");
   CHECK(Compiled(wrong + "unknown after;\n").errors.find("f.cpp:10:") != std::string::npos);
   CHECK(Compiled(wrong + "unknown after;\n").errors.find("f.cpp:23:") != std::string::npos);
-  CHECK(ids_of(mutants_named("mutant:100100:7: error: no\nf.cpp:5:1: note: here\nmutant:101200:7: note: and\n")) ==
+  CHECK(list_ids(mutants_named("mutant:100100:7: error: no\nf.cpp:5:1: note: here\nmutant:101200:7: note: and\n")) ==
         std::set<int>{100});
-  CHECK(ids_of(mutants_named("x.h:3:1: error: no\nmutant:101201:9:   required from here\n")) == std::set<int>{101});
+  CHECK(list_ids(mutants_named("x.h:3:1: error: no\nmutant:101201:9:   required from here\n")) == std::set<int>{101});
   CHECK(mutants_named("f.cpp:3:1: error: no\n").empty());
 }
 
 TEST_CASE("generated schemata: what does not compile is taken out, and counted") {
   Sources sources;
-  sources.push_back(source_of({row("rank + 1", "rank->x"), row("2 * value", "3 * value"), row("before - first", "i"),
-                               row("i * first", "i"), row("const int first = (rank + 1) % size;", "")}));
+  sources.push_back(find_source({row("rank + 1", "rank->x"), row("2 * value", "3 * value"), row("before - first", "i"),
+                                 row("i * first", "i"), row("const int first = (rank + 1) % size;", "")}));
   const CompiledSchemata result = compiled_in(sources, {1, 2, 3, 4, 5});
   CHECK(result.objects.at("f.cpp") == "object of f.cpp");
-  CHECK(ids_of(result.left_out) == std::set<int>{1, 3, 5});
-  CHECK(ids_of(compiled_in(sources, {2, 3}).left_out) == std::set<int>{3});
+  CHECK(list_ids(result.left_out) == std::set<int>{1, 3, 5});
+  CHECK(list_ids(compiled_in(sources, {2, 3}).left_out) == std::set<int>{3});
 }
 
 TEST_CASE("generated schemata: a file that is wrong by itself is an error, not a reason to leave everything out") {
   Sources sources;
-  sources.push_back(source_of({row("rank + 1", "rank")}));
+  sources.push_back(find_source({row("rank + 1", "rank")}));
   const CompileFiles refuses = [](const auto&) {
     return std::map<std::string, grading::CompiledSource>{{"f.cpp", {"", "f.cpp:1:1: error: no\n"}}};
   };
@@ -174,7 +174,7 @@ TEST_CASE("generated schemata: a file that is wrong by itself is an error, not a
 
 TEST_CASE("generated schemata: a row that does not fit its file is refused") {
   const auto refused = [](const grading::Solution& one) {
-    CHECK_THROWS_WITH_AS(source_of({one}), doctest::Contains("rows.toml:1"), UsageError);
+    CHECK_THROWS_WITH_AS(find_source({one}), doctest::Contains("rows.toml:1"), UsageError);
   };
   refused(row("not there", "x"));
   refused(row("size", "x"));    // more than once
@@ -182,7 +182,7 @@ TEST_CASE("generated schemata: a row that does not fit its file is refused") {
   grading::Solution placed = row("value", "x");
   refused(placed);
   placed.changes[0].at = std::string(kFile).find("value;");
-  const auto source = source_of({placed});
+  const auto source = find_source({placed});
   CHECK(source->mutants()[0].line == 4);
   CHECK(source->mutants()[0].line_text == "return 2 * value;");
   CHECK(source->mutants()[0].task == "t.one");
@@ -201,7 +201,7 @@ TEST_CASE("generated schemata: one row may change several places, a whole part, 
   several.changes.push_back({"t_lab/f.cpp", 0, {}, "return 2 * value;", "return value;"});
   several.changes.push_back({"t_lab/f.cpp", 0, {}, "int before = 1;", "int before = 2;"});
   whole.changes[0].part = 1;
-  const auto source = source_of({several, whole});
+  const auto source = find_source({several, whole});
   const Compiled together(source->schemata(all_of(*source)));
   REQUIRE(together.errors == "");
   for (const SourceMutant& mutant : source->mutants()) {

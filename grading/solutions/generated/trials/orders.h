@@ -42,7 +42,7 @@ struct TrialOrder {
 };
 
 /// One run of a trial.
-struct RunReport {
+struct OrdersReport {
   int run = 0;
   bool right = false;
   bool skipped = false;
@@ -57,14 +57,14 @@ struct RunReport {
 
 struct TrialReport {
   int id = 0;
-  std::vector<RunReport> runs;  ///< those that were performed
-  std::string ended;            ///< how its process ended in the run after these; empty: it did all that was to be done
+  std::vector<OrdersReport> runs;  ///< those that were performed
+  std::string ended;  ///< how its process ended in the run after these; empty: it did all that was to be done
 };
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrialRun, case_index, num_ranks, seed, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Trial, id, runs, until, symptom)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrialOrder, notes_places, num_mutants, jobs, runs, trials, expected)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunReport, run, right, skipped, how, why, symptom, seconds, places, fingerprint)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OrdersReport, run, right, skipped, how, why, symptom, seconds, places, fingerprint)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrialReport, id, runs, ended)
 
 }  // namespace lab::grading::generated

@@ -44,7 +44,7 @@ std::uint64_t hashed(std::uint64_t hash, const void* bytes, std::size_t size) {
   return hash;
 }
 
-std::string bits_of(const TensorMap& results) {
+std::string read_bits(const TensorMap& results) {
   std::uint64_t hash = 14695981039346656037u;
   for (const auto& [name, tensor] : results) {
     hash = hashed(hash, name.data(), name.size());
@@ -57,7 +57,7 @@ std::string bits_of(const TensorMap& results) {
   return fmt::format("{:016x}", hash);
 }
 
-std::string text_of(const std::vector<LedgerEntry>& spent) {
+std::string get_text(const std::vector<LedgerEntry>& spent) {
   std::string text;
   for (const LedgerEntry& entry : spent)
     text += fmt::format("{} {} {} {} {} {} to {} from {};", entry.operation, entry.calls, entry.messages,
@@ -66,7 +66,7 @@ std::string text_of(const std::vector<LedgerEntry>& spent) {
   return text;
 }
 
-std::map<std::string, std::string> fingerprint_of(const RecordedWorld& world, const Case& test_case) {
+std::map<std::string, std::string> compute_fingerprint(const RecordedWorld& world, const Case& test_case) {
   std::map<std::string, std::string> print;
   for (int rank = 0; rank < static_cast<int>(world.by_rank.size()); ++rank) {
     const CaseRecord* record = world.find(rank, test_case);
@@ -75,8 +75,8 @@ std::map<std::string, std::string> fingerprint_of(const RecordedWorld& world, co
       print["results"] += separator + "none";
       continue;
     }
-    print["results"] += separator + bits_of(record->results) + (record->message.empty() ? "" : " " + record->message);
-    print["messages"] += separator + text_of(record->spent);
+    print["results"] += separator + read_bits(record->results) + (record->message.empty() ? "" : " " + record->message);
+    print["messages"] += separator + get_text(record->spent);
     print["work"] += fmt::format("{}{}", separator, record->used.flops);
     print["memory"] += fmt::format("{}{}", separator, record->used.memory.peak_bytes);
     print["time"] += fmt::format("{}{}", separator, record->used.model_time.total);
@@ -86,7 +86,7 @@ std::map<std::string, std::string> fingerprint_of(const RecordedWorld& world, co
 }
 
 /// Performs one case on ranks that are threads of this process, and judges it as `lab check` does.
-RunReport performed(const Case& test_case, const TrialRun& place, const CallTable& calls) {
+OrdersReport performed(const Case& test_case, const TrialRun& place, const CallTable& calls) {
   const auto start = std::chrono::steady_clock::now();
   launch::WorldSpec spec;
   spec.kind = launch::WorldKind::kThreads;
@@ -98,7 +98,7 @@ RunReport performed(const Case& test_case, const TrialRun& place, const CallTabl
         world = record_cases(cases, calls, spec, place.seed);
         return world;
       }).front();
-  RunReport report;
+  OrdersReport report;
   report.skipped = checked.skipped();
   report.right = checked.passed();
   if (!report.right && !report.skipped) {
@@ -106,7 +106,7 @@ RunReport performed(const Case& test_case, const TrialRun& place, const CallTabl
     report.why = one_line(checked.failure.empty() ? checked.reason : checked.failure).substr(0, 300);
     report.symptom = checked.symptom.id;
   }
-  report.fingerprint = fingerprint_of(world, test_case);
+  report.fingerprint = compute_fingerprint(world, test_case);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;
 }
@@ -140,7 +140,7 @@ int perform(const Work& work, const Trial& trial, int results) {
   for (const int run : trial.runs) {
     const TrialRun& place = work.order.runs[static_cast<std::size_t>(run)];
     if (work.order.notes_places) note_places(work.order.num_mutants);
-    RunReport report = performed(work.cases[static_cast<std::size_t>(place.case_index)], place, work.calls);
+    OrdersReport report = performed(work.cases[static_cast<std::size_t>(place.case_index)], place, work.calls);
     report.run = run;
     if (work.order.notes_places) report.places = noted_places();
     const auto expected = work.order.expected.find(run);
@@ -181,7 +181,7 @@ class RunningTrial {
     if (passed < kLookSeconds) return false;
     looked_ = Clock::now();
     clock_.look(passed, tree_below(pid_).threads);
-    const std::string written = launch::bytes_of(results_.fd());
+    const std::string written = launch::view_bytes(results_.fd());
     const auto num_done = static_cast<std::size_t>(std::count(written.begin(), written.end(), '\n'));
     if (num_done != num_done_) {
       num_done_ = num_done;
@@ -196,8 +196,8 @@ class RunningTrial {
     TrialReport report;
     report.id = trial_.id;
     report.ended = how;
-    for (const std::string& line : lines_of(launch::bytes_of(results_.fd()))) {
-      if (line.back() == '\n') report.runs.push_back(from_json_text<RunReport>(line, "a run's report"));
+    for (const std::string& line : list_lines(launch::view_bytes(results_.fd()))) {
+      if (line.back() == '\n') report.runs.push_back(from_json_text<OrdersReport>(line, "a run's report"));
     }
     return report;
   }

@@ -10,7 +10,7 @@
 // A lab without ranks: its check prints and writes what ./lab reads from a lab's check.
 namespace {
 
-int exit_code_of(const std::string& task) {
+int choose_exit_code(const std::string& task) {
   try {
     if (task == "a0.pipe") return pipe(3) == 3 ? 0 : 1;
     return valve(3, true) == 3 && valve(3, false) == 0 ? 0 : 1;
@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
   std::string json, junit;
   for (const std::string task : {"a0.pipe", "a0.valve"}) {
     if (!tasks.empty() && tasks.count(task) == 0) continue;
-    const int code = exit_code_of(task);
+    const int code = choose_exit_code(task);
     if (first == 0) first = code;
     std::printf("%s: %s\n", task.c_str(),
                 code == 0   ? "1 of 1 checks right"

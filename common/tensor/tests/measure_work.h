@@ -15,7 +15,7 @@ using ByOperator = std::map<std::string, std::int64_t>;
 
 /// What `work` counts.
 template <typename Work>
-lab::WorkReading work_of(const Work& work) {
+lab::WorkReading measure_work(const Work& work) {
   lab::install_work_meter();
   const lab::WorkScope scope;
   work();
@@ -29,7 +29,7 @@ lab::WorkReading work_of(const Work& work) {
 
 template <typename Work>
 std::int64_t flops_in(const Work& work) {
-  return work_of(work).flops;
+  return measure_work(work).flops;
 }
 
 inline at::Tensor tracked(at::IntArrayRef sizes) {

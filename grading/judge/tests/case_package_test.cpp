@@ -1,10 +1,10 @@
-#include "grading/judge/case_handout.h"
+#include "grading/judge/case_package.h"
 
 #include <set>
 
 #include "common/api/errors.h"
 #include "common/tensor/exact_data.h"
-#include "common/testing/message_of.h"
+#include "common/testing/get_message.h"
 #include "common/testing/test.h"
 #include "grading/judge/grade_hand_in.h"
 #include "grading/judge/judging_place.h"
@@ -34,25 +34,25 @@ Case seeded(const std::string& name) {
 }
 
 /// Stand in for those of ranks.
-pid_t process_of(int rank) {
+pid_t find_process(int rank) {
   return rank == 0 ? ::getpid() : ::getppid();
 }
 
 /// What the rank is sent next; it then hands in an empty record.
-CaseInputs sent_to(CaseHandout& handout, int rank) {
-  const std::optional<std::string> bytes = handout.next(rank, process_of(rank));
+CaseInputs sent_to(CasePackage& handout, int rank) {
+  const std::optional<std::string> bytes = handout.next(rank, find_process(rank));
   REQUIRE(bytes);
   const CaseInputs inputs = inputs_from_bytes(*bytes);
   CaseRecord record;
   record.task = inputs.task;
   record.name = inputs.name;
   record.call = inputs.call;
-  handout.done(rank, process_of(rank), bytes_of_record(record), {});
+  handout.done(rank, find_process(rank), bytes_of_record(record), {});
   return inputs;
 }
 
 TEST_CASE("a rank is sent its own part of the inputs, as the run's seed gives it") {
-  CaseHandout handout({seeded("First")}, 2, kRunSeed);
+  CasePackage handout({seeded("First")}, 2, kRunSeed);
   const at::Tensor all = exact_values({2, 3}, at::kFloat, kRunSeed);
   for (const int rank : {0, 1}) {
     const CaseInputs inputs = sent_to(handout, rank);
@@ -63,7 +63,7 @@ TEST_CASE("a rank is sent its own part of the inputs, as the run's seed gives it
 }
 
 TEST_CASE("the seed that a task gets is the same on every rank, another in each call and case, and not the run's") {
-  CaseHandout handout({seeded("First"), seeded("Second")}, 2, kRunSeed);
+  CasePackage handout({seeded("First"), seeded("Second")}, 2, kRunSeed);
   std::vector<std::uint64_t> of_rank_0;
   for (int call = 0; call < 4; ++call) of_rank_0.push_back(sent_to(handout, 0).seed);
   for (const std::uint64_t seed : of_rank_0) CHECK(sent_to(handout, 1).seed == seed);
@@ -71,7 +71,7 @@ TEST_CASE("the seed that a task gets is the same on every rank, another in each 
   CHECK(different.size() == 4);
   CHECK(different.count(kRunSeed) == 0);
   const std::uint64_t first = of_rank_0.front();
-  CaseHandout other({seeded("First")}, 2, kRunSeed);
+  CasePackage other({seeded("First")}, 2, kRunSeed);
   CHECK(sent_to(other, 0).seed != first);
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("what ranks of each lab are sent depends on all bits of a seed, too ma
   constexpr std::uint64_t kSeed = 0x9876543212345678;
   for (const JudgedLab& lab : judged_labs()) {
     for (const Case& test_case : lab.cases()) {
-      if (!skip_reason_of(test_case, 2).empty()) continue;
+      if (!find_skip_reason(test_case, 2).empty()) continue;
       CAPTURE(test_case.name);
       const auto drawn = [&](std::uint64_t seed) { return test_case.inputs({0, 2, seed}).tensors; };
       const TensorMap inputs = drawn(kSeed);
@@ -104,7 +104,7 @@ TEST_CASE("what ranks of each lab are sent depends on all bits of a seed, too ma
 TEST_CASE("a case is sent twice, with other data of the same sizes, and its calls come back in this order") {
   Case only_once = seeded("Once");
   only_once.once = "a whole training";
-  CaseHandout handout({seeded("First"), only_once}, 2, kRunSeed);
+  CasePackage handout({seeded("First"), only_once}, 2, kRunSeed);
   const CaseInputs first = sent_to(handout, 0), second = sent_to(handout, 0), once = sent_to(handout, 0);
   CHECK(first.name == "First");
   CHECK(first.call == 1);
@@ -113,20 +113,20 @@ TEST_CASE("a case is sent twice, with other data of the same sizes, and its call
   CHECK(first.tensor("input.x").sizes() == second.tensor("input.x").sizes());
   CHECK_FALSE(at::equal(first.tensor("input.x")[0], second.tensor("input.x")[0]));
   CHECK(once.name == "Once");
-  CHECK_FALSE(handout.next(0, process_of(0)));
-  REQUIRE(handout.next(1, process_of(1)));
+  CHECK_FALSE(handout.next(0, find_process(0)));
+  REQUIRE(handout.next(1, find_process(1)));
   CaseRecord ahead;
   ahead.task = first.task;
   ahead.name = first.name;
   ahead.call = 2;
-  CHECK(testing::message_of<UsageError>([&] { handout.done(1, process_of(1), bytes_of_record(ahead), {}); }) ==
+  CHECK(testing::get_message<UsageError>([&] { handout.done(1, find_process(1), bytes_of_record(ahead), {}); }) ==
         "a result of First's call 2 in place of call 1");
 }
 
 TEST_CASE("two ranks in one process get no work") {
-  CaseHandout handout({seeded("First")}, 2, kRunSeed);
+  CasePackage handout({seeded("First")}, 2, kRunSeed);
   REQUIRE(handout.next(0, ::getpid()));
-  CHECK(testing::contains(testing::message_of<UsageError>([&] { handout.next(1, ::getpid()); }),
+  CHECK(testing::contains(testing::get_message<UsageError>([&] { handout.next(1, ::getpid()); }),
                           "as rank 0 and as rank 1"));
 }
 

@@ -7,10 +7,10 @@ namespace lab::comm {
 
 /// What a communicator's facets share: its ledger, clock and transport. For what runs and measures ranks; a student's
 /// communicator does not lead there.
-Endpoint& endpoint_of(Communicator& comm);
+Endpoint& get_endpoint(Communicator& comm);
 
 }  // namespace lab::comm
 
 namespace lab {
-using comm::endpoint_of;
+using comm::get_endpoint;
 }  // namespace lab

@@ -1,4 +1,4 @@
-#include "grading/judge/case_handout.h"
+#include "grading/judge/case_package.h"
 
 #include <fmt/format.h>
 
@@ -21,19 +21,19 @@ std::vector<std::uint64_t> random_seeds(std::size_t count) {
 
 }  // namespace
 
-CaseHandout::CaseHandout(std::vector<Case> cases, int num_ranks, std::uint64_t seed)
+CasePackage::CasePackage(std::vector<Case> cases, int num_ranks, std::uint64_t seed)
     : cases_(std::move(cases)),
       seed_(seed),
       task_seeds_(random_seeds(cases_.size())),
       ranks_(static_cast<std::size_t>(num_ranks)) {}
 
-CaseInputs CaseHandout::inputs_of(std::size_t index, int rank, int call) const {
+CaseInputs CasePackage::make_inputs(std::size_t index, int rank, int call) const {
   CaseInputs inputs = judged_inputs(cases_[index], {rank, static_cast<int>(ranks_.size()), seed_}, call);
   inputs.seed = seed_of_call(task_seeds_[index], call);
   return inputs;
 }
 
-std::optional<std::string> CaseHandout::next(int rank, pid_t process) {
+std::optional<std::string> CasePackage::next(int rank, pid_t process) {
   RankState& state = ranks_[static_cast<std::size_t>(rank)];
   num_started_ += state.has_started ? 0 : 1;
   state.has_started = true;
@@ -52,7 +52,7 @@ std::optional<std::string> CaseHandout::next(int rank, pid_t process) {
     state.current_call = call;
     state.usage.case_begins(process);
     try {
-      return to_bytes(inputs_of(index, rank, call));
+      return to_bytes(make_inputs(index, rank, call));
     } catch (...) {
       not_drawn_ = std::current_exception();
       return std::nullopt;
@@ -61,7 +61,7 @@ std::optional<std::string> CaseHandout::next(int rank, pid_t process) {
   return std::nullopt;
 }
 
-void CaseHandout::done(int rank, pid_t process, std::string result, const comm::RelayCost& spent) {
+void CasePackage::done(int rank, pid_t process, std::string result, const comm::RelayCost& spent) {
   RankState& state = ranks_[static_cast<std::size_t>(rank)];
   if (state.current == nullptr) throw UsageError("a result that was not asked for");
   CaseRecord record = record_from_bytes(result);
@@ -86,14 +86,14 @@ void CaseHandout::done(int rank, pid_t process, std::string result, const comm::
   ++num_done_;
 }
 
-std::vector<std::vector<CaseRecord>> CaseHandout::take_records() {
+std::vector<std::vector<CaseRecord>> CasePackage::take_records() {
   if (not_drawn_) std::rethrow_exception(not_drawn_);
   std::vector<std::vector<CaseRecord>> by_rank;
   for (RankState& state : ranks_) by_rank.push_back(std::move(state.records));
   return by_rank;
 }
 
-std::vector<std::vector<CaseTrace>> CaseHandout::take_traces(
+std::vector<std::vector<CaseTrace>> CasePackage::take_traces(
     const std::function<comm::RankTrace(int rank)>& unfinished) {
   std::vector<std::vector<CaseTrace>> by_rank;
   for (RankState& state : ranks_) {

@@ -21,9 +21,9 @@ namespace lab::grading {
 /// relay has counted and what was seen of the rank's process. The caller leaves out those that are skipped on this number
 /// of ranks. Cases that a rank is not asked for are not sent to it; nor is the seed from which inputs and expected results
 /// follow: a task that expects one gets a random number, the same on every rank.
-class CaseHandout final : public comm::RelayWork {
+class CasePackage final : public comm::RelayWork {
  public:
-  CaseHandout(std::vector<Case> cases, int num_ranks, std::uint64_t seed);
+  CasePackage(std::vector<Case> cases, int num_ranks, std::uint64_t seed);
 
   std::optional<std::string> next(int rank, pid_t process) override;
   /// Errors    UsageError: what came back is not a record of the case that was sent
@@ -51,7 +51,7 @@ class CaseHandout final : public comm::RelayWork {
     ProcessUsage usage;
   };
 
-  CaseInputs inputs_of(std::size_t index, int rank, int call) const;
+  CaseInputs make_inputs(std::size_t index, int rank, int call) const;
 
   const std::vector<Case> cases_;
   const std::uint64_t seed_;                     ///< of the run

@@ -10,7 +10,7 @@ namespace lab::testing {
 
 /// The message of the error of this kind that the action throws.
 template <typename Expected = Error>
-std::string message_of(const std::function<void()>& action) {
+std::string get_message(const std::function<void()>& action) {
   try {
     action();
   } catch (const Expected& error) {
