@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <map>
 
-#include "optC_model_parallel/model.h"
+#include "optC_model_parallel/model/model.h"
 
 namespace lab::optc {
 

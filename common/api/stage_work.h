@@ -4,6 +4,8 @@
 
 #include <functional>
 
+#include "common/api/errors.h"
+
 namespace lab::pipeline {
 
 /// The computations of a pipeline's stages on one rank: stage s = chunk * p + rank. The work keeps what it needs
@@ -19,8 +21,11 @@ class StageWork {
   virtual at::Tensor backward(int chunk, int micro_batch, const at::Tensor& output_grad) = 0;
 
   /// The same in two steps, for schedules that split them.
-  virtual at::Tensor backward_input(int chunk, int micro_batch, const at::Tensor& output_grad) = 0;
-  virtual void backward_weight(int chunk, int micro_batch) = 0;
+  /// Errors    ContractError, unless overridden: these stages have whole backward passes
+  virtual at::Tensor backward_input(int, int, const at::Tensor&) {
+    throw ContractError("expected a schedule with whole backward passes, got one that takes them apart");
+  }
+  virtual void backward_weight(int chunk, int micro_batch) { backward_input(chunk, micro_batch, {}); }
 };
 
 /// An empty tensor to receive into: of the shape and options of what `stage` gets as its input for the micro-batch. The

@@ -3,23 +3,21 @@
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/autograd.h>
 
-#include <utility>
+#include <functional>
 
-#include "optC_model_parallel/calls/pass_trial.h"
-#include "optC_model_parallel/calls/pipeline_part_trials.h"
-#include "optC_model_parallel/calls/training_calls.h"
+#include "optC_model_parallel/calls/pipeline_calls.h"
 #include "optC_model_parallel/gpipe.h"
-#include "optC_model_parallel/model/parallel/strategies.h"
 #include "optC_model_parallel/parallel_functions.h"
 #include "optC_model_parallel/parallel_layers.h"
 
 namespace lab::optc {
 
+namespace {
+
+/// A running statistic, which does not learn.
 bool is_statistic(const std::string& tensor_name) {
   return tensor_name.find("running_") != std::string::npos;
 }
-
-namespace {
 
 /// Of a task whose function is f, g, or the sum within a region. Inputs "input.x", "input.grad_out"; results "out",
 /// "x.grad", and "x" and "grad_out" as they are afterwards. Or "input.first.x", "input.second.x" and so on: called for
@@ -52,7 +50,8 @@ TaskCall function_call(at::Tensor (*function)(const at::Tensor& x, Collectives& 
 }
 
 /// A layer's parallel version, called with the case's x and shards.
-using ShardedForward = at::Tensor (*)(const at::Tensor& x, const Tensors& shards, const CaseInputs&, Collectives& comm);
+using ShardedForward =
+    std::function<at::Tensor(const at::Tensor& x, const Tensors& shards, const CaseInputs&, Collectives& comm)>;
 
 /// Errors    ResultError: a running statistic has changed where it must not, which autograd would say without its name
 void check_statistics(const std::vector<std::string>& names, const Tensors& shards, const CaseInputs& inputs) {
@@ -66,7 +65,7 @@ void check_statistics(const std::vector<std::string>& names, const Tensors& shar
 /// Of a task whose layer has tensors of these names. Inputs "input.x", "weight.<tensor>" (running statistics:
 /// "input.<tensor>"), and for gradients "input.grad_out"; results "out", "x" and all tensors by their names as they are
 /// afterwards, and with gradients "x.grad" and "<tensor>.grad".
-TaskCall sharded_layer_call(const std::vector<std::string>& names, ShardedForward forward) {
+TaskCall layer_call(const std::vector<std::string>& names, const ShardedForward& forward) {
   return [=](Communicator& comm, const CaseInputs& inputs) {
     const bool with_gradient = inputs.tensors.count("input.grad_out") != 0;
     const c10::AutoGradMode grad_mode(with_gradient);
@@ -103,79 +102,66 @@ at::Tensor column_forward(const at::Tensor& x, const Tensors& shards, const Case
   return out.defined() && more.defined() ? at::cat({out, more}, -1) : at::Tensor();
 }
 
-at::Tensor row_forward(const at::Tensor& x, const Tensors& shards, const CaseInputs&, Collectives& comm) {
-  return row_parallel_linear(x, shards[0], shards[1], comm);
-}
-
-at::Tensor norm_forward(const at::Tensor& x, const Tensors& shards, const CaseInputs&, Collectives& comm) {
-  return parallel_layer_norm(x, shards[0], shards[1], comm);
-}
-
-at::Tensor mlp_forward(const at::Tensor& x, const Tensors& shards, const CaseInputs&, Collectives& comm) {
-  return parallel_mlp(x, shards, comm);
-}
-
-at::Tensor norm_mlp_forward(const at::Tensor& x, const Tensors& shards, const CaseInputs&, Collectives& comm) {
+const ShardedForward kMlp = [](auto& x, auto& shards, auto&, auto& comm) { return parallel_mlp(x, shards, comm); };
+const ShardedForward kNormMlp = [](auto& x, auto& shards, auto&, auto& comm) {
   return parallel_norm_mlp(x, shards, comm);
-}
+};
 
-at::Tensor attention_forward(const at::Tensor& x, const Tensors& shards, const CaseInputs& inputs, Collectives& comm) {
-  return parallel_attention(x, shards, inputs.integer("head_dim"), comm);
-}
-
-at::Tensor residual_forward(const at::Tensor& x, const Tensors& shards, const CaseInputs& inputs, Collectives& comm) {
-  return parallel_residual(x, shards, inputs.integer("training") != 0 ? Mode::kTraining : Mode::kEvaluation, comm);
-}
-
-TaskCall column_row_call() {
-  const TaskCall pair = sharded_layer_call(kMlpTensors, mlp_forward);
-  const TaskCall pair_with_norm = sharded_layer_call(kNormMlpTensors, norm_mlp_forward);
+/// For tasks with two kinds of cases: the call for those that have this input, or the other one.
+TaskCall choose(const std::string& input, const TaskCall& with, const TaskCall& without) {
   return [=](Communicator& comm, const CaseInputs& inputs) {
-    return inputs.tensors.count("weight.norm.weight") == 0 ? pair(comm, inputs) : pair_with_norm(comm, inputs);
-  };
-}
-
-TensorMap pass_call(Communicator& comm, const CaseInputs& inputs) {
-  return pass_trial(comm, inputs, gpipe);
-}
-
-/// For tasks with two kinds of cases: the call for cases with images for a pipeline, or the other one.
-TaskCall with_images(TaskCall with, TaskCall without) {
-  return [with = std::move(with), without = std::move(without)](Communicator& comm, const CaseInputs& inputs) {
-    return (inputs.tensors.count("input.pixels") != 0 ? with : without)(comm, inputs);
+    return (inputs.tensors.count(input) != 0 ? with : without)(comm, inputs);
   };
 }
 
 }  // namespace
 
 CallTable calls() {
-  return {{"optC.split_layers", split_trial},
-          {"optC.micro_batches", cut_trial},
-          {"optC.micro_batch_loss", loss_trial},
-          {"optC.stage", stage_trial},
-          {"optC.recompute", with_images(pass_call, stage_trial)},
-          {"optC.gpipe", with_images(pass_call, gpipe_alone_trial)},
-          {"optC.pipeline_training", pipeline_training_trial},
-          {"optC.one_forward_one_backward", pass_call},
-          {"optC.interleaved", pass_call},
-          {"optC.weight_versions", versions_trial},
-          {"optC.pipedream", with_images(stale_trial, stage_versions_trial)},
-          {"optC.vertical_sync", with_images(stale_trial, synced_versions_trial)},
-          {"optC.pipedream_2bw", with_images(stale_trial, two_versions_trial)},
-          {"optC.copy_to_region", function_call(copy_to_region)},
-          {"optC.reduce_from_region", function_call(reduce_from_region)},
-          {"optC.reduce_within_region", function_call(reduce_within_region)},
-          {"optC.column_linear", sharded_layer_call(kWeightAndBias, column_forward)},
-          {"optC.row_linear", sharded_layer_call(kWeightAndBias, row_forward)},
-          {"optC.parallel_layer_norm", sharded_layer_call(kWeightAndBias, norm_forward)},
-          {"optC.parallel_mlp", sharded_layer_call(kMlpTensors, mlp_forward)},
-          {"optC.parallel_norm_mlp", sharded_layer_call(kNormMlpTensors, norm_mlp_forward)},
-          {"optC.column_row", column_row_call()},
-          {"optC.parallel_attention", sharded_layer_call(kAttentionTensors, attention_forward)},
-          {"optC.parallel_residual", sharded_layer_call(kResidualTensors, residual_forward)},
-          {"optC.tensor_training", tensor_training_call("pair-norm")},
-          {"optC.transformer_training", tensor_training_call("vit")},
-          {"optC.resnet_training", tensor_training_call("resnet")}};
+  const TaskCall pass = [](Communicator& comm, const CaseInputs& inputs) { return pass_call(comm, inputs, gpipe); };
+  const std::string pixels = "input.pixels";
+  return {
+      {"optC.split_layers", split_call},
+      {"optC.micro_batches", cut_call},
+      {"optC.micro_batch_loss", loss_call},
+      {"optC.stage", stage_call},
+      {"optC.recompute", choose(pixels, pass, stage_call)},
+      {"optC.gpipe", choose(pixels, pass, gpipe_alone_call)},
+      {"optC.pipeline_training", pipeline_training_call},
+      {"optC.one_forward_one_backward", pass},
+      {"optC.interleaved", pass},
+      {"optC.weight_versions", weight_versions_call},
+      {"optC.pipedream", choose(pixels, stale_call, pipedream_call)},
+      {"optC.vertical_sync", choose(pixels, stale_call, vertical_sync_call)},
+      {"optC.pipedream_2bw", choose(pixels, stale_call, pipedream_2bw_call)},
+      {"optC.copy_to_region", function_call(copy_to_region)},
+      {"optC.reduce_from_region", function_call(reduce_from_region)},
+      {"optC.reduce_within_region", function_call(reduce_within_region)},
+      {"optC.column_linear", layer_call(kWeightAndBias, column_forward)},
+      {"optC.row_linear", layer_call(kWeightAndBias,
+                                     [](auto& x, auto& shards, auto&, auto& comm) {
+                                       return row_parallel_linear(x, shards[0], shards[1], comm);
+                                     })},
+      {"optC.parallel_layer_norm", layer_call(kWeightAndBias,
+                                              [](auto& x, auto& shards, auto&, auto& comm) {
+                                                return parallel_layer_norm(x, shards[0], shards[1], comm);
+                                              })},
+      {"optC.parallel_mlp", layer_call(kMlpTensors, kMlp)},
+      {"optC.parallel_norm_mlp", layer_call(kNormMlpTensors, kNormMlp)},
+      {"optC.column_row",
+       choose("weight.norm.weight", layer_call(kNormMlpTensors, kNormMlp), layer_call(kMlpTensors, kMlp))},
+      {"optC.parallel_attention", layer_call(kAttentionTensors,
+                                             [](auto& x, auto& shards, auto& inputs, auto& comm) {
+                                               return parallel_attention(x, shards, inputs.integer("head_dim"), comm);
+                                             })},
+      {"optC.parallel_residual",
+       layer_call(kResidualTensors,
+                  [](auto& x, auto& shards, auto& inputs, auto& comm) {
+                    const Mode mode = inputs.integer("training") != 0 ? Mode::kTraining : Mode::kEvaluation;
+                    return parallel_residual(x, shards, mode, comm);
+                  })},
+      {"optC.tensor_training", tensor_training_call("pair-norm")},
+      {"optC.transformer_training", tensor_training_call("vit")},
+      {"optC.resnet_training", tensor_training_call("resnet")}};
 }
 
 }  // namespace lab::optc

@@ -1,33 +1,18 @@
 #include "optC_model_parallel/cases/cases.h"
 
+#include <fmt/format.h>
+
+#include <limits>
 #include <utility>
 
+#include "common/tensor/exact_data.h"
+#include "common/tensor/seeded.h"
+#include "optC_model_parallel/model/draws.h"
+
 namespace lab::optc {
-namespace {
-
-std::vector<Case> norm_section() {
-  std::vector<Case> all = norm_cases();
-  for (Case& test_case : norm_mlp_cases()) all.push_back(std::move(test_case));
-  return all;
-}
-
-}  // namespace
-
-std::vector<Section> tensor_sections() {
-  return {
-      {"Communication that autograd understands: what enters and leaves a region that ranks share, and sums within.",
-       function_cases()},
-      {"A linear layer whose neurons, or whose inputs, are spread over ranks.", linear_cases()},
-      {"Linear, relu, linear, both layers spread over ranks.", mlp_cases()},
-      {"LayerNorm of features that are spread over ranks, and the pair with it.", norm_section()},
-      {"Columns, then rows: one round of communication for the two layers.", column_row_cases()},
-      {"Attention whose heads are spread over ranks.", attention_cases()},
-      {"A residual block of convolutions whose channels are spread over ranks.", residual_cases()},
-      {"Short trainings with split layers, beside the same in one process.", tensor_training_cases()}};
-}
 
 std::vector<Section> pipeline_sections() {
-  return {{"The parts of a pipeline, each by itself.", pipeline_part_cases()},
+  return {{"The parts of a pipeline, each by itself.", part_cases()},
           {"GPipe: one batch through all stages, beside the whole model in one process.", gpipe_cases()},
           {"A short training in stages, beside the same in one process.", {pipeline_training_case()}},
           {"Other schedules through the same stages.", schedule_cases()},
@@ -41,22 +26,59 @@ std::vector<Section> sections() {
   return all;
 }
 
+std::vector<Case> unprinted_pipeline_cases() {
+  std::vector<Case> all = unprinted_pass_cases();
+  all.push_back(micro_batch_loss_float32_case());
+  return all;
+}
+
 std::vector<Case> all_cases() {
   std::vector<Case> all = list_cases(sections());
-  for (std::vector<Case>& more :
-       std::vector<std::vector<Case>>{unprinted_pass_cases(),
-                                      function_dtype_cases(),
-                                      unprinted_layer_cases(),
-                                      block_float32_cases(),
-                                      {pipedream_long_case(), micro_batch_loss_float32_case()}}) {
-    for (Case& test_case : more) all.push_back(std::move(test_case));
-  }
+  for (const std::vector<Case>& more : {unprinted_pipeline_cases(), unprinted_tensor_cases()})
+    all.insert(all.end(), more.begin(), more.end());
   return with_costly(std::move(all), {"PipelineTraining", "TensorTraining", "TransformerTraining", "ResnetTraining",
                                       "PipeDream2bw", "VerticalSync", "PipeDream", "InterleavedThreeChunks"});
 }
 
 GradedLab graded_lab() {
   return {all_cases};
+}
+
+Tolerance by_norm(double relative_norm) {
+  return {0, std::numeric_limits<double>::infinity(), relative_norm};
+}
+
+Case local_case(const std::string& task, const std::string& name, const Tolerance& tolerance) {
+  Case result;
+  result.task = task;
+  result.name = result.prefix = name;
+  result.only_rank_zero = true;
+  result.tolerance = tolerance;
+  return result;
+}
+
+Images random_images(std::int64_t count, std::uint64_t seed) {
+  const at::Tensor pixels = seeded_rand({count, kImageChannels, kImageSide, kImageSide}, seed);
+  const at::Tensor labels = seeded_rand({count}, seed + 1);
+  return {pixels.mul(256).to(at::kByte), labels.mul(kNumClasses).to(at::kLong)};
+}
+
+void keep_images_of_ends(const std::string& prefix, const CasePlace& place, TensorMap& inputs) {
+  const auto withhold = [&](const char* name) {
+    at::Tensor& tensor = inputs.at(prefix + name);
+    tensor = poison_(tensor.clone());
+  };
+  if (place.rank != 0) withhold("pixels");
+  if (place.rank != place.size - 1) withhold("labels");
+}
+
+void add_first_weights(const ModelSpec& layers, std::uint64_t seed, TensorMap& inputs) {
+  for (const ParameterSpec& spec : parameter_specs(layers)) inputs["weight." + spec.name] = draw_parameter(spec, seed);
+}
+
+void add_orders(std::int64_t num_images, std::int64_t num_epochs, std::uint64_t seed, TensorMap& inputs) {
+  for (std::int64_t epoch = 0; epoch < num_epochs; ++epoch)
+    inputs[fmt::format("input.order{}", epoch)] = at::tensor(epoch_order(num_images, seed, epoch), at::kLong);
 }
 
 }  // namespace lab::optc

@@ -5,7 +5,6 @@
 #include "common/pipeline/generators.h"
 #include "common/pipeline/model_costs.h"
 #include "optC_model_parallel/cases/tensor_bounds.h"
-#include "optC_model_parallel/model/images.h"
 
 namespace lab::optc {
 namespace {
@@ -16,20 +15,12 @@ std::int64_t element_bytes(const PipelineLoad& load) {
 
 /// The products of the stage's layers.
 std::int64_t forward_flops(const StagePlan& plan, int stage, std::int64_t num_images) {
-  double multiply_adds = 0;
-  for (const LayerSpec& layer : plan.layers(stage).layers) multiply_adds += layer.multiply_adds;
-  return 2 * num_images * static_cast<std::int64_t>(multiply_adds);
+  return 2 * num_images * static_cast<std::int64_t>(plan.layers(stage).multiply_adds());
 }
 
 /// How often a forward pass's products are computed in all.
-std::int64_t passes(const PipelineLoad& load) {
-  return load.recompute ? 4 : 3;
-}
-
-std::int64_t num_elements(const LayerSpec& layer) {
-  std::int64_t count = 0;
-  for (const ParameterSpec& spec : layer.parameters) count += c10::multiply_integers(spec.shape);
-  return count;
+std::int64_t num_passes(const PipelineLoad& load) {
+  return load.options.recompute ? 4 : 3;
 }
 
 /// Of layers that are linear: of their weights' shape [out, in].
@@ -44,11 +35,10 @@ struct StageValues {
 
 StageValues list_values(const StagePlan& plan, int stage) {
   const std::vector<LayerSpec> layers = plan.layers(stage).layers;
-  StageValues values;
-  if (stage > 0) values.ends = values_into(layers.front());  // the first stage loads its images itself
-  values.ends += layers.back().out_shape.front();
+  const std::int64_t out = layers.back().out_shape.front();
+  // The first stage loads its images itself.
+  StageValues values{out + (stage > 0 ? values_into(layers.front()) : 0), out};
   for (const LayerSpec& layer : layers) values.kept += values_into(layer);
-  values.kept += layers.back().out_shape.front();
   return values;
 }
 
@@ -78,7 +68,7 @@ std::vector<CostBound> pipeline_bounds(const std::string& task, const PipelineLo
 ShareBound pipeline_work(const PipelineLoad& load, int rank) {
   std::int64_t all = 0, own = 0;
   for (int stage = 0; stage < load.plan.num_stages(); ++stage) {
-    const std::int64_t flops = passes(load) * forward_flops(load.plan, stage, load.num_images);
+    const std::int64_t flops = num_passes(load) * forward_flops(load.plan, stage, load.num_images);
     all += flops;
     if (load.plan.numbers().rank_of_stage(stage) == rank) own += flops;
   }
@@ -88,44 +78,38 @@ ShareBound pipeline_work(const PipelineLoad& load, int rank) {
 ShareBound pipeline_memory(const PipelineLoad& load, int rank, std::int64_t num_live) {
   const StagePlan& plan = load.plan;
   const std::int64_t images = (load.num_images + load.num_micro_batches - 1) / load.num_micro_batches;
-  std::int64_t all_weights = 0, own_weights = 0, largest = 0, all_kept = 0;
+  std::int64_t largest = 0, all_kept = 0;
+  for (const LayerSpec& layer : layers_of_rank(plan, rank).layers)
+    largest = std::max(largest, ModelSpec{"", {layer}}.num_parameters());
   StageValues widest;  // of this rank's stages
   for (int stage = 0; stage < plan.num_stages(); ++stage) {
-    const bool is_own = plan.numbers().rank_of_stage(stage) == rank;
-    for (const LayerSpec& layer : plan.layers(stage).layers) {
-      all_weights += num_elements(layer);
-      if (!is_own) continue;
-      own_weights += num_elements(layer);
-      largest = std::max(largest, num_elements(layer));
-    }
     const StageValues values = list_values(plan, stage);
     all_kept += values.kept;
-    if (is_own) widest = {std::max(widest.ends, values.ends), std::max(widest.kept, values.kept)};
+    if (plan.numbers().rank_of_stage(stage) == rank)
+      widest = {std::max(widest.ends, values.ends), std::max(widest.kept, values.kept)};
   }
   const std::int64_t others = 2 + 6 * (plan.num_chunks() - 1);
-  const std::int64_t live = num_live * (load.recompute ? widest.ends : widest.kept) + others * widest.kept;
+  const std::int64_t live = num_live * (load.options.recompute ? widest.ends : widest.kept) + others * widest.kept;
   // As bytes, and then as numbers.
   const std::int64_t pixels = rank == 0 ? images * kImageChannels * kImageSide * kImageSide : 0;
-  return {element_bytes(load) * (2 * all_weights + load.num_images * all_kept),
-          element_bytes(load) * (2 * own_weights + 2 * largest + images * live) + pixels * (1 + element_bytes(load))};
+  const std::int64_t weights = 2 * layers_of_rank(plan, rank).num_parameters() + 2 * largest;
+  return {element_bytes(load) * (2 * plan.model.num_parameters() + load.num_images * all_kept),
+          element_bytes(load) * (weights + images * live) + pixels * (1 + element_bytes(load))};
 }
 
 TimeBound pipeline_time(const PipelineLoad& load, const std::string& schedule) {
   const StagePlan& plan = load.plan;
-  pipeline::ScheduleOptions options;
-  options.kind = schedule == "gpipe" ? "afab" : schedule;
-  options.num_ranks = plan.num_ranks;
-  options.num_micro_batches = static_cast<int>(load.num_micro_batches);
-  options.num_chunks = plan.num_chunks();
   const std::int64_t images = load.num_images / load.num_micro_batches;
   std::vector<pipeline::StageWorkload> stages;
   for (int stage = 0; stage < plan.num_stages(); ++stage) {
     const std::int64_t flops = forward_flops(plan, stage, images);
-    stages.push_back({flops, (passes(load) - 2) * flops, flops});
+    stages.push_back({flops, (num_passes(load) - 2) * flops, flops});
   }
   const std::int64_t bytes = images * plan.out_shape(0).front() * element_bytes(load);
-  const std::int64_t needed =
-      makespan_ps(pipeline::make_schedule(options), pipeline::costs_in_model_time(stages, bytes));
+  const pipeline::Schedule order =
+      pipeline::make_schedule({schedule == "gpipe" ? "afab" : schedule, plan.num_ranks,
+                               static_cast<int>(load.num_micro_batches), plan.num_chunks()});
+  const std::int64_t needed = makespan_ps(order, pipeline::costs_in_model_time(stages, bytes));
   return {needed, needed + needed / 4, "stage"};
 }
 

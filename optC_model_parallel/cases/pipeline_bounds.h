@@ -1,23 +1,22 @@
 #pragma once
 
-#include <c10/core/ScalarType.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "common/checks/case.h"
 #include "optC_model_parallel/model/parallel/stage_plan.h"
+#include "optC_model_parallel/model/training.h"
 
 namespace lab::optc {
 
 /// One batch, or several one after the other, through a pipeline.
 struct PipelineLoad {
   StagePlan plan;
+  PipelineOptions options;
   std::int64_t num_images = 0;
   std::int64_t num_micro_batches = 0;  ///< in all, of equal size or one more
   at::ScalarType dtype = at::kDouble;
-  bool recompute = false;
 };
 
 /// What the given rank of a pipeline sends and receives: each micro-batch once over each border between stages of

@@ -23,42 +23,35 @@ at::Tensor feature_ramp(at::IntArrayRef shape) {
   return at::linspace(-3, 3, shape.back(), at::kDouble).expand(shape);
 }
 
-/// From -2 to 2.
-at::Tensor small_integers(at::IntArrayRef shape, std::uint64_t seed) {
-  return exact_values(shape, at::kHalf, seed).to(at::kDouble);
-}
-
-at::Tensor drawn_tensor(const std::string& name, at::IntArrayRef shape, std::uint64_t seed) {
+at::Tensor draw_tensor(const std::string& name, at::IntArrayRef shape, std::uint64_t seed) {
   const at::Tensor noise = seeded_randn(shape, seed, at::kDouble);
   if (name == "norm.running_var") return noise.square() + 0.5;
   if (shape.size() == 1) return noise + feature_ramp(shape);
   return noise / std::sqrt(static_cast<double>(noise[0].numel()));  // products of about the size of 1
 }
 
-at::Tensor serial_out(const ShardedLayer& layer, const WholeLayer& whole) {
+/// In float64, with values that the dtype has; if exact, integers from -2 to 2.
+WholeLayer draw_layer(const ShardedLayer& layer, const LayerData& data, std::uint64_t seed) {
+  const auto draw = [&](at::IntArrayRef shape, std::uint64_t own_seed, const std::function<at::Tensor()>& random) {
+    return data.exact ? exact_values(shape, at::kHalf, own_seed).to(at::kDouble)
+                      : random().to(data.dtype).to(at::kDouble);
+  };
+  WholeLayer whole;
+  whole.x = draw(layer.x_shape, seed, [&] {
+    return seeded_randn(layer.x_shape, seed, at::kDouble) + feature_ramp(layer.x_shape) + layer.x_mean;
+  });
+  for (const ParameterSpec& spec : layer.tensors) {
+    const std::uint64_t own_seed = seed + 1 + whole.tensors.size();
+    const auto mean = layer.means.find(spec.name);
+    whole.tensors.push_back(draw(spec.shape, own_seed, [&] {
+      return draw_tensor(spec.name, spec.shape, own_seed) + (mean == layer.means.end() ? 0 : mean->second);
+    }));
+  }
   const c10::NoGradGuard no_grad;
   Tensors tensors;
   for (const at::Tensor& tensor : whole.tensors) tensors.push_back(tensor.clone());
-  return layer.serial(whole.x, tensors);
-}
-
-/// In float64, with values that the dtype has.
-WholeLayer whole_layer(const ShardedLayer& layer, const LayerData& data, std::uint64_t seed) {
-  const auto rounded = [&](const at::Tensor& tensor) { return tensor.to(data.dtype).to(at::kDouble); };
-  WholeLayer whole;
-  whole.x = data.exact
-                ? small_integers(layer.x_shape, seed)
-                : rounded(seeded_randn(layer.x_shape, seed, at::kDouble) + feature_ramp(layer.x_shape) + layer.x_mean);
-  for (std::size_t i = 0; i < layer.names.size(); ++i) {
-    const std::vector<std::int64_t>& shape = layer.splits[i].shape;
-    const auto mean = layer.means.find(layer.names[i]);
-    whole.tensors.push_back(data.exact ? small_integers(shape, seed + 1 + i)
-                                       : rounded(drawn_tensor(layer.names[i], shape, seed + 1 + i) +
-                                                 (mean == layer.means.end() ? 0 : mean->second)));
-  }
-  const std::vector<std::int64_t> out_shape = serial_out(layer, whole).sizes().vec();
-  whole.grad_out =
-      data.exact ? small_integers(out_shape, seed + 100) : rounded(seeded_randn(out_shape, seed + 100, at::kDouble));
+  const std::vector<std::int64_t> out_shape = layer.serial(whole.x, tensors).sizes().vec();
+  whole.grad_out = draw(out_shape, seed + 100, [&] { return seeded_randn(out_shape, seed + 100, at::kDouble); });
   return whole;
 }
 
@@ -68,36 +61,28 @@ at::Tensor own_part(const at::Tensor& tensor, bool is_split, const CasePlace& pl
   return tensor.narrow(-1, slice.begin, slice.size).contiguous();
 }
 
-at::Tensor own_shard(const ShardedLayer& layer, std::size_t i, const at::Tensor& tensor, const CasePlace& place) {
-  ParameterSpec spec;
-  spec.name = layer.names[i];
-  spec.shape = layer.splits[i].shape;
-  spec.split_dim = layer.splits[i].dim;
-  spec.split_unit = layer.splits[i].unit;
-  return take_shard(spec, tensor, place.rank, place.size);
-}
-
 CaseInputs layer_inputs(const ShardedLayer& layer, const LayerData& data, bool with_gradient, const CasePlace& place) {
-  const WholeLayer whole = whole_layer(layer, data, place.seed);
+  const WholeLayer whole = draw_layer(layer, data, place.seed);
   CaseInputs inputs;
   inputs.numbers = layer.numbers;
   inputs.tensors["input.x"] = own_part(whole.x, layer.x_is_split, place);
   if (with_gradient) inputs.tensors["input.grad_out"] = own_part(whole.grad_out, layer.out_is_split, place);
-  for (std::size_t i = 0; i < layer.names.size(); ++i) {
-    const std::string prefix = is_statistic(layer.names[i]) ? "input." : "weight.";
-    inputs.tensors[prefix + layer.names[i]] = own_shard(layer, i, whole.tensors[i], place);
+  for (std::size_t i = 0; i < layer.tensors.size(); ++i) {
+    const ParameterSpec& spec = layer.tensors[i];
+    inputs.tensors[(spec.learns ? "weight." : "input.") + spec.name] =
+        take_shard(spec, whole.tensors[i], place.rank, place.size);
   }
   for (auto& [name, tensor] : inputs.tensors) tensor = tensor.to(data.dtype);
   return inputs;
 }
 
 TensorMap layer_results(const ShardedLayer& layer, const LayerData& data, bool with_gradient, const CasePlace& place) {
-  const WholeLayer whole = whole_layer(layer, data, place.seed);
+  const WholeLayer whole = draw_layer(layer, data, place.seed);
   const c10::AutoGradMode grad_mode(with_gradient);
   const at::Tensor x = whole.x.clone().requires_grad_(with_gradient);
   Tensors tensors;
   for (std::size_t i = 0; i < whole.tensors.size(); ++i)
-    tensors.push_back(whole.tensors[i].clone().requires_grad_(with_gradient && !is_statistic(layer.names[i])));
+    tensors.push_back(whole.tensors[i].clone().requires_grad_(with_gradient && layer.tensors[i].learns));
   const at::Tensor out = layer.serial(x, tensors);
   TensorMap results = {{"out", own_part(out.detach(), layer.out_is_split, place)},
                        {"x", own_part(whole.x, layer.x_is_split, place)}};
@@ -106,9 +91,10 @@ TensorMap layer_results(const ShardedLayer& layer, const LayerData& data, bool w
     results["x.grad"] = own_part(x.grad(), layer.x_is_split, place);
   }
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    results[layer.names[i]] = own_shard(layer, i, tensors[i].detach(), place);
-    if (with_gradient && !is_statistic(layer.names[i]))
-      results[layer.names[i] + ".grad"] = own_shard(layer, i, tensors[i].grad(), place);
+    const ParameterSpec& spec = layer.tensors[i];
+    results[spec.name] = take_shard(spec, tensors[i], place.rank, place.size);
+    if (with_gradient && spec.learns)
+      results[spec.name + ".grad"] = take_shard(spec, tensors[i].grad(), place.rank, place.size);
   }
   for (auto& [name, tensor] : results) tensor = tensor.to(data.dtype);
   return results;
@@ -119,8 +105,8 @@ std::vector<std::string> results_of_all_ranks(const ShardedLayer& layer, bool wi
   std::vector<std::string> names;
   if (!layer.out_is_split) names.emplace_back("out");
   if (with_gradient && !layer.x_is_split) names.emplace_back("x.grad");
-  for (std::size_t i = 0; i < layer.names.size(); ++i) {
-    if (with_gradient && layer.splits[i].dim < 0) names.push_back(layer.names[i] + ".grad");
+  for (const ParameterSpec& spec : layer.tensors) {
+    if (with_gradient && spec.split_dim < 0) names.push_back(spec.name + ".grad");
   }
   return names;
 }
@@ -138,8 +124,8 @@ ShareBound layer_work(const ShardedLayer& layer, bool with_gradient, int size) {
 /// has: several kinds, and the latter also from all ranks, gathered and stacked to be added up.
 ShareBound layer_memory(const ShardedLayer& layer, bool with_gradient, at::ScalarType dtype, int size) {
   std::int64_t shards = 0, whole_tensors = 0;
-  for (const Split& split : layer.splits)
-    (split.dim < 0 ? whole_tensors : shards) += c10::multiply_integers(split.shape);
+  for (const ParameterSpec& spec : layer.tensors)
+    (spec.split_dim < 0 ? whole_tensors : shards) += c10::multiply_integers(spec.shape);
   const std::int64_t times = with_gradient ? 2 : 1, bytes = static_cast<std::int64_t>(c10::elementSize(dtype));
   const std::int64_t x = c10::multiply_integers(layer.x_shape) / (layer.x_is_split ? size : 1);
   const std::int64_t whole = 4 * whole_tensors + (8 + 2 * size) * times * (layer.num_whole_values + x);
@@ -149,20 +135,14 @@ ShareBound layer_memory(const ShardedLayer& layer, bool with_gradient, at::Scala
           bytes * (4 * shards / size + 4 * times * layer.num_values / size + whole + hidden)};
 }
 
-Tolerance tolerance_of(const LayerData& data) {
-  Tolerance tolerance;
-  // Sums in another order, of values and gradients of about the size of 1: about 50,000 rounding errors of float64,
-  // over 1,000 of float32.
-  tolerance.rtol = tolerance.atol = data.exact ? 0 : data.dtype == at::kDouble ? 1e-11 : 1e-4;
-  return tolerance;
-}
-
 Case layer_case(const std::string& task, const std::string& name, const ShardedLayerFor& layer_for,
                 const LayerData& data, bool with_gradient) {
   Case result;
   result.task = task;
   result.name = result.prefix = name;
-  result.tolerance = tolerance_of(data);
+  // Sums in another order, of values and gradients of about the size of 1: about 50,000 rounding errors of float64,
+  // over 1,000 of float32.
+  result.tolerance.rtol = result.tolerance.atol = data.exact ? 0 : data.dtype == at::kDouble ? 1e-11 : 1e-4;
   result.same_on_all_ranks = results_of_all_ranks(layer_for(1), with_gradient);
   result.inputs = [=](const CasePlace& place) {
     return layer_inputs(layer_for(place.size), data, with_gradient, place);

@@ -7,39 +7,30 @@
 #include <vector>
 
 #include "common/checks/case.h"
-#include "optC_model_parallel/calls/calls.h"
 #include "optC_model_parallel/cases/tensor_bounds.h"
-#include "optC_model_parallel/model.h"
+#include "optC_model_parallel/model/model.h"
 
 // Cases of any layer whose tensors are split over ranks: the layer in one process gives the expected output and
 // gradients.
 namespace lab::optc {
 
-/// How a tensor is split over ranks.
-struct Split {
-  std::vector<std::int64_t> shape;
-  int dim = -1;           ///< as ParameterSpec::split_dim
-  std::int64_t unit = 1;  ///< as ParameterSpec::split_unit
-};
-
 /// A layer, and the traffic its parallel version may cause.
 struct ShardedLayer {
-  std::vector<std::string> names;  ///< of its tensors
-  std::vector<Split> splits;
+  std::vector<ParameterSpec> tensors;
   std::vector<std::int64_t> x_shape;  ///< whole
-  bool x_is_split = false;            ///< along the last dimension
+  std::function<at::Tensor(const at::Tensor& x, const Tensors& tensors)> serial;
+  bool x_is_split = false;  ///< along the last dimension
   bool out_is_split = false;
   double x_mean = 0;
-  std::map<std::string, double> means;  ///< of tensors that are not drawn about 0, by their names
-  std::function<at::Tensor(const at::Tensor& x, const Tensors& tensors)> serial;
-  Traffic forward, backward;
+  std::map<std::string, double> means = {};  ///< of tensors that are not drawn about 0, by their names
+  Traffic forward = {}, backward = {};
   enum class Sends { kExactly, kAtMost, kGenerously } sends = Sends::kExactly;  ///< this traffic: see tensor_bounds.h
-  std::int64_t num_hidden = 0;                                                  ///< as generously() takes it
-  std::int64_t product_flops = 0;         ///< of a forward pass in one process; ranks share them evenly
-  std::int64_t num_values = 0;            ///< of all outputs within the layer that ranks share
-  std::int64_t num_whole_values = 0;      ///< of those that every rank has
-  bool bounds_memory = true;              ///< false: what its operators hold depends on the CPU
-  std::map<std::string, double> numbers;  ///< further inputs of the case
+  std::int64_t num_hidden = 0;                 ///< as generously() takes it
+  std::int64_t product_flops = 0;              ///< of a forward pass in one process; ranks share them evenly
+  std::int64_t num_values = 0;                 ///< of all outputs within the layer that ranks share
+  std::int64_t num_whole_values = 0;           ///< of those that every rank has
+  bool bounds_memory = true;                   ///< false: what its operators hold depends on the CPU
+  std::map<std::string, double> numbers = {};  ///< further inputs of the case
 };
 
 /// The layer for `size` ranks: with widths that they divide.

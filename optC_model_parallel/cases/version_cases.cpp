@@ -12,15 +12,6 @@ namespace {
 constexpr std::int64_t kNumMicroBatches = 15;
 constexpr int kMostStages = 8;
 
-Case exact_local_case(const std::string& task, const std::string& name) {
-  Case result;
-  result.task = task;
-  result.name = result.prefix = name;
-  result.only_rank_zero = true;
-  result.tolerance.rtol = result.tolerance.atol = 0;
-  return result;
-}
-
 /// A stage of a pipeline with stale weights.
 struct StaleStage {
   std::int64_t num_in_flight = 1;  ///< micro-batches at a time
@@ -81,7 +72,7 @@ CaseInputs versions_inputs() {
 }
 
 Case versions_case() {
-  Case result = exact_local_case("optC.weight_versions", "WeightVersions");
+  Case result = local_case("optC.weight_versions", "WeightVersions");
   result.inputs = [](const CasePlace&) { return versions_inputs(); };
   result.expected = [](const CasePlace&) {
     const at::Tensor versions = versions_inputs().tensor("input.versions");
@@ -128,7 +119,7 @@ at::Tensor backward_passes_before() {
 /// `meaning`: of an element's index.
 Case table_case(const std::string& task, const std::string& name, const std::function<at::Tensor()>& table,
                 const std::function<std::string(at::IntArrayRef index)>& meaning) {
-  Case result = exact_local_case(task, name);
+  Case result = local_case(task, name);
   result.inputs = [](const CasePlace&) {
     CaseInputs inputs;
     inputs.numbers = {{"num_micro_batches", kNumMicroBatches}, {"most_stages", kMostStages}};

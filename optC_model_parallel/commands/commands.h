@@ -10,9 +10,6 @@ int lab_program(int argc, char** argv);
 
 // Each function gives a command its options and its action.
 
-/// `single`: trains in one process, writes the record and its curves.
-void single_command(cli::App& app);
-
 /// `compare`: several ways to train, each compared with one process; a table, curves and CSV.
 void compare_command(cli::App& app);
 

@@ -1,13 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
-#include <functional>
-#include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
+#include <map>
+#include <set>
 
 #include "common/api/errors.h"
 #include "common/base/files.h"
@@ -18,9 +14,6 @@
 #include "optC_model_parallel/commands/curves.h"
 #include "optC_model_parallel/commands/lab_options.h"
 #include "optC_model_parallel/commands/training_run.h"
-#include "optC_model_parallel/model/parallel/strategies.h"
-#include "optC_model_parallel/model/training.h"
-#include "optC_model_parallel/model/training_record.h"
 
 namespace lab::optc {
 namespace {
@@ -28,76 +21,45 @@ namespace {
 /// One run and its reference, over all ranks.
 struct ComparedRun {
   TrainingRun run;
-  TrainingRecord parallel;        ///< from the rank that knows the losses; no parameters
-  TrainingRecord reference;       ///< likewise
-  std::vector<double> distances;  ///< after each epoch: ||parallel - reference|| / ||reference||, over all tensors
+  TrainingRecord parallel, reference;  ///< from a rank that knows the losses; no parameters
+  std::vector<double> distances;  ///< after each epoch: ||parallel - reference|| / ||reference||, on the worst rank
+
+  Comparison losses() const { return compare_losses(parallel.losses, reference.losses); }
+  std::int64_t num_other_predictions() const {
+    return parallel.predictions.ne(reference.predictions).sum().item<std::int64_t>();
+  }
+  /// Always in float32, in which the distance of two right trainings proves nothing. NaN is not the same.
+  bool is_same() const {
+    return !is_exact(run.training) ||
+           (std::all_of(distances.begin(), distances.end(), [](double far) { return far <= kExactTraining; }) &&
+            losses().close && num_other_predictions() == 0);
+  }
 };
 
-void put_curves(const std::string& prefix, TrainingRecord record, TensorMap& tensors) {
-  record.parameters.clear();
-  for (const auto& [name, tensor] : list_tensors(record)) tensors[prefix + name] = tensor;
-}
-
-TrainingRecord take_curves(const std::string& prefix, const TensorMap& tensors) {
-  TensorMap own;
-  for (const auto& [name, tensor] : tensors) {
-    if (name.compare(0, prefix.size(), prefix) == 0) own[name.substr(prefix.size())] = tensor;
-  }
-  return make_record(own);
-}
-
-/// After each epoch: the squares of this rank's distance and of its reference, [epochs, 2].
-at::Tensor squares(const TrainingRun& run, const TrainingRecord& own, const TrainingRecord& reference,
-                   Communicator& comm) {
-  const auto num_epochs = static_cast<std::int64_t>(own.parameters.size());
-  const at::Tensor sums = at::zeros({num_epochs, 2}, at::kDouble);
-  for (std::int64_t epoch = 0; epoch < num_epochs; ++epoch) {
-    const TensorMap& mine = own.parameters[static_cast<std::size_t>(epoch)];
-    const TensorMap expected =
-        expected_share(run, mine, reference.parameters[static_cast<std::size_t>(epoch)], comm.rank(), comm.size());
-    for (const auto& [name, tensor] : expected) {
-      const at::Tensor wanted = tensor.to(at::kDouble);
-      sums[epoch][0] += (mine.at(name).to(at::kDouble) - wanted).square().sum();
-      sums[epoch][1] += wanted.square().sum();
-    }
-  }
-  return sums;
-}
-
+/// What a rank knows of its runs: the distances of its own weights, and the records without weights.
 TensorMap train_all(const std::vector<TrainingRun>& runs, const LabOptions& options, Communicator& comm) {
   const Dataset data = load_data_on_ranks(options, comm.collectives());
-  const std::vector<TrainingRecord> references = train_references(runs, data, comm);
+  std::vector<TrainingRecord> references = train_references(runs, data, comm);
   TensorMap results;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const TrainingRun& run = runs[i];
-    const std::unique_ptr<Strategy> strategy = parallel_strategy(run, comm);
-    const bool speaks = comm.rank() == speaker(run, comm.size());
-    TrainingProgress progress(run.name, run.training.num_epochs * data.train.size(), !speaks);
-    TrainingEvents events;
-    events.on_step = [&](std::int64_t num_images, double loss) { progress.step(num_images, loss); };
-    const TrainingRecord record = run_training(run.training, data, *strategy, nullptr, events);
-    results[run.name + ".squares"] = squares(run, record, references[i], comm);
-    if (speaks) put_curves(run.name + ".parallel.", record, results);
-    if (comm.rank() != 0) continue;
-    put_curves(run.name + ".reference.", references[i], results);
+    const bool speaks = comm.rank() == run.speaker(comm.size());
+    TrainingRecord record = train_visibly(run.name, run.training, data, *run.parallel_strategy(comm), !speaks);
+    std::vector<double> distances;
+    for (std::size_t epoch = 0; epoch < record.parameters.size(); ++epoch) {
+      const TensorMap& own = record.parameters[epoch];
+      const TensorMap expected =
+          expected_share(run, own, references[i].parameters[epoch], comm.rank(), comm.size());
+      distances.push_back(compare_parameters(own, expected).relative_norm);
+    }
+    results[run.name + ".distances"] = at::tensor(distances, at::kDouble);
+    if (!speaks) continue;
+    record.parameters.clear();
+    references[i].parameters.clear();
+    for (const auto& [name, tensor] : list_tensors(record)) results[run.name + ".parallel." + name] = tensor;
+    for (const auto& [name, tensor] : list_tensors(references[i])) results[run.name + ".reference." + name] = tensor;
   }
   return results;
-}
-
-ComparedRun put_together(const TrainingRun& run, const launch::WorldOutcome& outcome) {
-  ComparedRun compared;
-  compared.run = run;
-  at::Tensor sums = at::zeros({run.training.num_epochs, 2}, at::kDouble);
-  for (const launch::RankOutcome& rank : outcome.ranks) {
-    sums = sums + rank.tensors.at(run.name + ".squares");
-    if (rank.tensors.count(run.name + ".parallel.losses") != 0)
-      compared.parallel = take_curves(run.name + ".parallel.", rank.tensors);
-  }
-  const TensorMap& first = outcome.ranks.front().tensors;
-  compared.reference = take_curves(run.name + ".reference.", first);
-  for (std::int64_t epoch = 0; epoch < run.training.num_epochs; ++epoch)
-    compared.distances.push_back(std::sqrt((sums[epoch][0] / sums[epoch][1]).item<double>()));
-  return compared;
 }
 
 /// Trains the references and the runs, in one world of processes.
@@ -113,99 +75,64 @@ std::vector<ComparedRun> compare_runs(const std::vector<TrainingRun>& runs, cons
       launch::run_ranks(spec, [&](Communicator& comm) { return train_all(runs, options, comm); });
   if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
   std::vector<ComparedRun> compared;
-  for (const TrainingRun& run : runs) compared.push_back(put_together(run, outcome));
+  for (const TrainingRun& run : runs) {
+    const TensorMap& spoken = outcome.ranks[static_cast<std::size_t>(run.speaker(num_ranks))].tensors;
+    at::Tensor distances = spoken.at(run.name + ".distances");
+    for (const launch::RankOutcome& rank : outcome.ranks)
+      distances = at::maximum(distances, rank.tensors.at(run.name + ".distances"));
+    compared.push_back({run, make_record(tensors_after(run.name + ".parallel.", spoken)),
+                        make_record(tensors_after(run.name + ".reference.", spoken)), doubles_in(distances)});
+  }
   return compared;
 }
 
-constexpr const char* kUsualRuns = "gpipe,1f1b,interleaved,pair-norm,pipedream,pipedream-sync,pipedream-2bw";
-
-std::vector<TrainingRun> runs_in(const std::string& list, const LabOptions& options, const ChosenOptimizer& optimizer,
-                                 int num_ranks) {
+/// The runs of these names. `chosen`: the user wants a certain optimizer; otherwise vit's is Adam with a learning rate of
+/// 1e-3, and that of all others OptimizerOptions{}.
+std::vector<TrainingRun> make_runs(const std::string& list, const LabOptions& options, bool chosen, int num_ranks) {
   std::vector<TrainingRun> runs;
-  std::stringstream names(list);
-  for (std::string name; std::getline(names, name, ',');) {
+  for (const std::string_view name : split(list, ',')) {
     if (std::any_of(runs.begin(), runs.end(), [&](const TrainingRun& run) { return run.name == name; }))
       throw UsageError(fmt::format("--runs: expected each run once, got '{}' twice", name));
-    TrainingRun run = run_named(name, options.training, options.pipeline);
-    if (run.parallelism == Parallelism::kPipeline) run.training.model = usual_model(run.pipeline, num_ranks);
-    run.training.optimizer = optimizer_for(run.training.model, optimizer);
-    check_run(run, num_ranks, /*has_model_option=*/false);
+    TrainingRun run = run_named(std::string(name), options.training, options.pipeline);
+    if (!run.is_tensor) run.training.model = usual_model(run.pipeline, num_ranks);
+    if (!chosen && run.training.model == "vit") run.training.optimizer = {"adam", 1e-3, 0};
+    run.check(num_ranks);
     runs.push_back(std::move(run));
   }
-  if (runs.empty()) throw UsageError("--runs: expected at least one run, got none");
   return runs;
 }
 
-/// For the first epoch's steps, and for all.
-struct LossDifference {
-  double first_epoch = 0;
-  double all = 0;
-};
-
-LossDifference loss_difference(const ComparedRun& compared) {
-  const auto num_steps = static_cast<std::int64_t>(compared.reference.losses.size());
-  const std::int64_t num_epochs = std::max<std::int64_t>(1, compared.run.training.num_epochs);
-  const auto of = [&](std::int64_t steps) {
-    return largest_loss_difference(compared.parallel.losses, compared.reference.losses, steps);
-  };
-  return {of(num_steps / num_epochs), of(num_steps)};
-}
-
-std::int64_t num_other_predictions(const ComparedRun& compared) {
-  return compared.parallel.predictions.ne(compared.reference.predictions).sum().item<std::int64_t>();
-}
-
-/// Always in float32, in which the distance of two right trainings proves nothing.
-bool is_same(const ComparedRun& compared) {
-  if (!is_exact(compared.run.training)) return true;
-  // NaN is not the same.
-  const auto close = [](double distance) { return distance <= kExactTraining; };
-  return std::all_of(compared.distances.begin(), compared.distances.end(), close) &&
-         close(loss_difference(compared).all) && num_other_predictions(compared) == 0;
-}
-
 void print_table(const std::vector<ComparedRun>& all) {
-  fmt::print("{:<15} {:<9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>11} {:>11}  {}\n", "", "", "weights", "weights", "losses",
-             "losses", "accuracy", "one", "predictions", "");
-  fmt::print("{:<15} {:<9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>11} {:>11}  {}\n", "run", "model", "epoch 1", "at end",
-             "epoch 1", "all", "", "process", "that differ", "same");
+  fmt::print("{:<15} {:<9} {:>9} {:>9} {:>9} {:>9} {:>11} {:>11}  {}\n", "", "", "weights", "weights", "losses",
+             "accuracy", "one", "predictions", "");
+  fmt::print("{:<15} {:<9} {:>9} {:>9} {:>9} {:>9} {:>11} {:>11}  {}\n", "run", "model", "epoch 1", "at end", "", "",
+             "process", "that differ", "same");
   for (const ComparedRun& one : all) {
-    const LossDifference losses = loss_difference(one);
-    fmt::print("{:<15} {:<9} {:>9.1e} {:>9.1e} {:>9.1e} {:>9.1e} {:>9.4f} {:>11.4f} {:>11}  {}\n", one.run.name,
-               one.run.training.model, one.distances.front(), one.distances.back(), losses.first_epoch, losses.all,
-               one.parallel.accuracies.back(), one.reference.accuracies.back(), num_other_predictions(one),
-               !is_exact(one.run.training) ? "-" : is_same(one) ? "True" : "False");
+    fmt::print("{:<15} {:<9} {:>9.1e} {:>9.1e} {:>9.1e} {:>9.4f} {:>11.4f} {:>11}  {}\n", one.run.name,
+               one.run.training.model, one.distances.front(), one.distances.back(), one.losses().relative_norm,
+               one.parallel.accuracies.back(), one.reference.accuracies.back(), one.num_other_predictions(),
+               !is_exact(one.run.training) ? "-" : one.is_same() ? "True" : "False");
   }
 }
 
 /// One set of pictures per model: its runs and their references. Runs with stale weights get a separate set.
 void write_pictures(const std::vector<ComparedRun>& all, const std::string& folder) {
-  std::vector<std::string> done;
-  for (const ComparedRun& first : all) {
-    const std::string group = first.run.is_stale() ? "pipedream" : first.run.training.model;
-    if (std::find(done.begin(), done.end(), group) != done.end()) continue;
-    done.push_back(group);
-    std::vector<NamedRecord> records;
-    std::vector<std::string> references;
-    for (const ComparedRun& one : all) {
-      if ((one.run.is_stale() ? "pipedream" : one.run.training.model) != group) continue;
-      const std::string key = reference_key(one.run);
-      if (std::find(references.begin(), references.end(), key) == references.end()) {
-        references.push_back(key);
-        const std::string name = one.run.is_stale() ? one.run.name + " by formula" : "one process";
-        records.push_back({name, one.reference, true});
-      }
-      records.push_back({one.run.name, one.parallel, false});
-    }
+  std::map<std::string, std::vector<NamedRecord>> groups;
+  std::set<std::string> drawn;  // references
+  for (const ComparedRun& one : all) {
+    std::vector<NamedRecord>& group = groups[one.run.is_stale() ? "pipedream" : one.run.training.model];
+    if (drawn.insert(one.run.reference_key()).second) group.push_back({one.run.reference_name(), one.reference, true});
+    group.push_back({one.run.name, one.parallel, false});
+  }
+  for (const auto& [group, records] : groups) {
     for (const std::string& path : write_curves(records, folder, "optC_" + group)) fmt::print("written: {}\n", path);
   }
 }
 
-ExitCode compare_all(const std::string& list, LabOptions options, const ChosenOptimizer& chosen,
-                     const cli::CommonOptions& common) {
+ExitCode compare_all(const std::string& list, LabOptions options, bool chosen, const cli::CommonOptions& common) {
   if (options.training.num_epochs == 0) throw UsageError("--epochs: expected at least 1 to compare, got 0");
   finish(options, common);
-  const std::vector<TrainingRun> runs = runs_in(list, options, chosen, common.num_ranks);
+  const std::vector<TrainingRun> runs = make_runs(list, options, chosen, common.num_ranks);
   check_data(options);
   make_folder("--out", common.out_dir);
   use_threads(1);  // there must be no thread pool before a fork
@@ -215,7 +142,8 @@ ExitCode compare_all(const std::string& list, LabOptions options, const ChosenOp
              options.training.num_epochs);
   print_table(all);
   write_pictures(all, common.out_dir);
-  return std::all_of(all.begin(), all.end(), is_same) ? ExitCode::kAllMatch : ExitCode::kMismatch;
+  const bool is_same = std::all_of(all.begin(), all.end(), [](const ComparedRun& one) { return one.is_same(); });
+  return is_same ? ExitCode::kAllMatch : ExitCode::kMismatch;
 }
 
 }  // namespace
@@ -223,7 +151,7 @@ ExitCode compare_all(const std::string& list, LabOptions options, const ChosenOp
 void compare_command(cli::App& app) {
   auto& options = app.own(LabOptions());
   auto& common = app.own(cli::CommonOptions());
-  auto& list = app.own(std::string(kUsualRuns));
+  auto& list = app.own(std::string("gpipe,1f1b,interleaved,pair-norm,pipedream,pipedream-sync,pipedream-2bw"));
   app.add_text("--runs", list, "LIST", "pipeline schedules, and models for tensor parallelism");
   app.add_integer("--nproc", common.num_ranks, {1, 64}, "ranks");
   app.add_seed("--seed", common.seed, "of weights and of the order of images");
@@ -235,11 +163,7 @@ void compare_command(cli::App& app) {
     for (const char* fixed : {"--schedule", "--chunks"}) {
       if (app.given(fixed)) throw UsageError(fmt::format("compare: expected --runs instead, got {}", fixed));
     }
-    const OptimizerOptions& asked = options.training.optimizer;
-    ChosenOptimizer chosen;
-    if (app.given("--optimizer")) chosen.kind = asked.kind;
-    if (app.given("--lr")) chosen.learning_rate = asked.learning_rate;
-    if (app.given("--momentum")) chosen.momentum = asked.momentum;
+    const bool chosen = app.given("--optimizer") || app.given("--lr") || app.given("--momentum");
     return compare_all(list, options, chosen, common);
   });
 }

@@ -2,28 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "common/api/shapes.h"
-#include "common/cli/app.h"
 #include "common/comm/lone_work.h"
 #include "common/launch/supervise/run_in_child.h"
 #include "common/pipeline/generators.h"
 #include "optC_model_parallel/commands/training_run.h"
-#include "optC_model_parallel/model/images.h"
 #include "optC_model_parallel/model/generated_images.h"
 #include "optC_model_parallel/model/parallel/strategies.h"
 
 namespace lab::optc {
-namespace {
-
-/// The first images, if the user asks for fewer.
-Images first_images(const Images& images, std::int64_t count) {
-  if (count == 0 || count >= images.size()) return images;
-  return {images.pixels.narrow(0, 0, count).clone(), images.labels.narrow(0, 0, count).clone()};
-}
-
-}  // namespace
 
 void add_training_options(cli::App& app, LabOptions& options) {
   TrainingOptions& training = options.training;
@@ -40,8 +27,13 @@ void add_training_options(cli::App& app, LabOptions& options) {
   app.add_number("--momentum", training.optimizer.momentum, {-1e-9, 1, "X"}, "of sgd");
 }
 
-void add_model_option(cli::App& app, LabOptions& options) {
+void add_one_training_options(cli::App& app, LabOptions& options) {
+  CheckpointOptions& checkpoints = options.checkpoints;
   app.add_text("--model", options.model, "NAME", "the network; default: the usual one");
+  app.add_integer("--checkpoint-every", checkpoints.every, {0, 1 << 30}, "steps between checkpoints; 0: none");
+  app.add_text("--checkpoint-dir", checkpoints.folder, "DIR",
+               "folder of the checkpoints; OUT/optC_checkpoints if empty");
+  app.add_flag("--resume", checkpoints.resume, "resume from the newest checkpoint");
 }
 
 void add_pipeline_options(cli::App& app, LabOptions& options) {
@@ -52,14 +44,6 @@ void add_pipeline_options(cli::App& app, LabOptions& options) {
   app.add_flag("--recompute", pipeline.recompute, "drop activations, and recompute them in the backward pass");
 }
 
-void add_checkpoint_options(cli::App& app, LabOptions& options) {
-  CheckpointOptions& checkpoints = options.checkpoints;
-  app.add_integer("--checkpoint-every", checkpoints.every, {0, 1 << 30}, "steps between checkpoints; 0: none");
-  app.add_text("--checkpoint-dir", checkpoints.folder, "DIR",
-               "folder of the checkpoints; OUT/optC_checkpoints if empty");
-  app.add_flag("--resume", checkpoints.resume, "resume from the newest checkpoint");
-}
-
 void finish(LabOptions& options, const cli::CommonOptions& common) {
   options.training.seed = common.seed;
   options.training.dtype = parse_dtype(options.dtype);
@@ -68,20 +52,23 @@ void finish(LabOptions& options, const cli::CommonOptions& common) {
   if (options.checkpoints.folder.empty()) options.checkpoints.folder = common.out_dir + "/optC_checkpoints";
 }
 
-std::string fingerprint(const LabOptions& options, const std::string& how) {
+std::string make_fingerprint(const LabOptions& options, const TrainingOptions& training, const std::string& how) {
   const std::string data = options.data_folder.empty() ? "generated images" : "images of " + options.data_folder;
-  return fmt::format("{}; {} ({}, {}); {}; checkpoints every {} steps", describe(options.training), data,
+  return fmt::format("{}; {} ({}, {}); {}; checkpoints every {} steps", describe(training), data,
                      options.num_train_images, options.num_test_images, how, options.checkpoints.every);
 }
 
 Dataset load_data(const LabOptions& options, const OnBatch& on_batch) {
-  if (!options.data_folder.empty()) {
-    const Dataset all = load_cifar(options.data_folder, on_batch);
-    return {first_images(all.train, options.num_train_images), first_images(all.test, options.num_test_images)};
-  }
-  const auto number = [](std::int64_t given, std::int64_t usual) { return given == 0 ? usual : given; };
-  return generated_images(number(options.num_train_images, kNumGeneratedTrainImages),
-                          number(options.num_test_images, kNumGeneratedTestImages), options.training.seed, on_batch);
+  const std::int64_t num_train = options.num_train_images, num_test = options.num_test_images;
+  if (options.data_folder.empty())
+    return generated_images(num_train == 0 ? 1536 : num_train, num_test == 0 ? 512 : num_test, options.training.seed,
+                            on_batch);
+  const auto first_images = [](const Images& images, std::int64_t count) {
+    if (count == 0 || count >= images.size()) return images;
+    return Images{images.pixels.narrow(0, 0, count).clone(), images.labels.narrow(0, 0, count).clone()};
+  };
+  const Dataset all = load_cifar(options.data_folder, on_batch);
+  return {first_images(all.train, num_train), first_images(all.test, num_test)};
 }
 
 Dataset load_data_on_ranks(const LabOptions& options, Collectives& comm) {

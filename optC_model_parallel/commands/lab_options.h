@@ -3,21 +3,10 @@
 #include <cstdint>
 #include <string>
 
+#include "common/api/collectives.h"
+#include "common/cli/app.h"
 #include "common/cli/common_options.h"
-#include "optC_model_parallel/model/images.h"
-#include "optC_model_parallel/model/checkpoint.h"
 #include "optC_model_parallel/model/training.h"
-#include "optC_model_parallel/strategy.h"
-
-namespace lab {
-namespace cli {
-class App;
-}
-namespace comm {
-class Collectives;
-}
-using comm::Collectives;
-}  // namespace lab
 
 namespace lab::optc {
 
@@ -31,24 +20,21 @@ struct LabOptions {
   std::string dtype = "float64";
   int num_chunks = 0;                 ///< 0: the schedule's usual number
   std::string data_folder;            ///< empty: generated images
-  std::int64_t num_train_images = 0;  ///< only the first N; 0: all of the folder, or kNumGenerated...
-  std::int64_t num_test_images = 0;
+  std::int64_t num_train_images = 0;  ///< only the first N; 0: all of the folder, or 1536 generated ones
+  std::int64_t num_test_images = 0;   ///< likewise, 512
 };
 
-/// The options of data and training, which every command has; the model's; those of pipelines; those of checkpoints.
+/// The options of data and training, which every command has; those of one training: model and checkpoints; those of
+/// pipelines.
 void add_training_options(cli::App& app, LabOptions& options);
-void add_model_option(cli::App& app, LabOptions& options);
+void add_one_training_options(cli::App& app, LabOptions& options);
 void add_pipeline_options(cli::App& app, LabOptions& options);
-void add_checkpoint_options(cli::App& app, LabOptions& options);
-
-constexpr std::int64_t kNumGeneratedTrainImages = 1536;
-constexpr std::int64_t kNumGeneratedTestImages = 512;
 
 /// Fills in what follows from the parsed options and the common ones.
 void finish(LabOptions& options, const cli::CommonOptions& common);
 
 /// What must not change between a training and its resumption, as text; `how`: how the work is shared.
-std::string fingerprint(const LabOptions& options, const std::string& how);
+std::string make_fingerprint(const LabOptions& options, const TrainingOptions& training, const std::string& how);
 
 /// CIFAR-10 from the folder, or generated images; `on_batch` is called after each file or thousand images.
 /// Errors    UsageError: as load_cifar()

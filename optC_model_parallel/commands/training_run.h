@@ -1,35 +1,39 @@
 #pragma once
 
-#include <chrono>
-#include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/api/communicator.h"
 #include "common/api/compare.h"
 #include "common/api/tensor_map.h"
-#include "common/cli/progress.h"
-#include "optC_model_parallel/model/images.h"
 #include "optC_model_parallel/model/training.h"
-#include "optC_model_parallel/model/training_record.h"
-#include "optC_model_parallel/strategy.h"
 
 namespace lab::optc {
 
-enum class Parallelism { kPipeline, kTensor };
-
 /// One way to train a model on several ranks, and the one-process training that it must equal.
 struct TrainingRun {
-  std::string name;  ///< "gpipe", "pair-norm": unique in its log or table
-  Parallelism parallelism = Parallelism::kPipeline;
+  std::string name;        ///< "gpipe", "pair-norm": unique in its log or table
+  bool is_tensor = false;  ///< layers are split over ranks; otherwise a pipeline
   TrainingOptions training;
-  PipelineOptions pipeline;           ///< of pipelines
-  std::int64_t checkpoint_every = 0;  ///< steps; a checkpoint drains the pipeline, which changes stale weights
+  PipelineOptions pipeline;       ///< of pipelines
+  CheckpointOptions checkpoints;  ///< one drains the pipeline, which changes stale weights
+  std::string title;              ///< in a log: the prefix of its lines, "Pipeline"
 
   bool is_stale() const;  ///< its reference uses stale weights, too
+  std::string reference_name() const { return is_stale() ? name + " by formula" : "one process"; }
+  /// Two runs with the same text have the same reference.
+  std::string reference_key() const;
+  /// The rank that knows losses and predictions and reports them: in a pipeline that of the last stage; with tensor
+  /// parallelism all know them, and the first one reports.
+  int speaker(int num_ranks) const { return is_tensor ? 0 : num_ranks - 1; }
+
+  /// Errors    UsageError: as check_pipeline() or check_tensor()
+  void check(int num_ranks) const;
+  std::unique_ptr<Strategy> parallel_strategy(Communicator& comm) const;
+  /// The training in one process that the run must equal.
+  std::unique_ptr<Strategy> reference_strategy(int num_ranks) const;
 };
 
 /// The names that `compare` knows: every schedule, and every model for tensor parallelism.
@@ -42,31 +46,6 @@ TrainingRun run_named(const std::string& name, TrainingOptions training, Pipelin
 
 /// The usual model of a schedule, or a deeper one where it has fewer layers than there are stages.
 std::string usual_model(const PipelineOptions& pipeline, int num_ranks);
-
-/// The optimizer options that the user set; the others keep their defaults.
-struct ChosenOptimizer {
-  std::optional<std::string> kind;
-  std::optional<double> learning_rate;
-  std::optional<double> momentum;
-};
-
-/// vit's default is Adam with a learning rate of 1e-3, that of all other models is OptimizerOptions{}.
-OptimizerOptions optimizer_for(const std::string& model, const ChosenOptimizer& chosen);
-
-/// Errors    UsageError: as check_pipeline() or check_tensor()
-void check_run(const TrainingRun& run, int num_ranks, bool has_model_option = true);
-
-std::unique_ptr<Strategy> parallel_strategy(const TrainingRun& run, Communicator& comm);
-
-/// The training in one process that the run must equal.
-std::unique_ptr<Strategy> reference_strategy(const TrainingRun& run, int num_ranks);
-
-/// The rank that knows losses and predictions and reports them: in a pipeline that of the last stage; with tensor
-/// parallelism all know them, and the first one reports.
-int speaker(const TrainingRun& run, int num_ranks);
-
-/// Two runs with the same text have the same reference.
-std::string reference_key(const TrainingRun& run);
 
 /// The options that determine a training's numbers, as text: "tutorial, float64, seed 42, ...".
 std::string describe(const TrainingOptions& training);
@@ -87,15 +66,21 @@ inline bool is_exact(const TrainingOptions& training) {
 Comparison compare_parameters(const TensorMap& own, const TensorMap& expected, double relative_norm = kExactTraining);
 
 /// The losses of all steps, each relative to the reference's; NaN where one is missing.
-Comparison compare_losses(const std::vector<double>& own, const std::vector<double>& expected, double relative);
-
-/// The largest |own - expected| / |expected| of the first steps; NaN where a loss is missing.
-double largest_loss_difference(const std::vector<double>& own, const std::vector<double>& expected,
-                               std::int64_t num_steps);
+Comparison compare_losses(const std::vector<double>& own, const std::vector<double>& expected,
+                          double relative = kExactTraining);
 
 /// A rank's part of the reference's tensors after an epoch: those that it trained (pipeline), or its shards.
 TensorMap expected_share(const TrainingRun& run, const TensorMap& own, const TensorMap& reference, int rank,
                          int num_ranks);
+
+/// The template of a training's speed: "4608 images in 3.1 s, 1486 images/s".
+constexpr const char* kSpeedLine = "{number} images in {number:.1f} s, {number:.0f} images/s";
+
+/// As run_training(), with a bar on stderr that shows progress, loss and speed; `quiet`: without, on ranks that leave it
+/// to another. `speed`: kSpeedLine, filled in.
+TrainingRecord train_visibly(const std::string& label, const TrainingOptions& options, const Dataset& data,
+                             Strategy& strategy, bool quiet, Checkpoints* checkpoints = nullptr,
+                             TrainingEvents events = {}, std::string* speed = nullptr);
 
 /// Trains the reference of a run on `num_ranks` ranks. `report` is called after each step and each batch of an
 /// evaluation: other ranks are waiting.
@@ -107,29 +92,5 @@ TrainingRecord train_reference(const TrainingRun& run, const Dataset& data, int 
 /// Call      collective
 std::vector<TrainingRecord> train_references(const std::vector<TrainingRun>& runs, const Dataset& data,
                                              Communicator& comm);
-
-/// The template of TrainingProgress::text().
-constexpr const char* kSpeedLine = "{number} images in {number:.1f} s, {number:.0f} images/s";
-
-/// A training's progress, loss and speed: a bar on stderr, and the figures on request. `quiet`: no bar, for ranks that
-/// leave it to another.
-class TrainingProgress {
- public:
-  TrainingProgress(const std::string& label, std::int64_t num_images, bool quiet = false);
-
-  /// A step is done.
-  void step(std::int64_t num_images, double loss);
-
-  std::int64_t num_images() const { return num_images_; }
-  double seconds() const;
-  /// "4608 images in 3.1 s, 1486 images/s": kSpeedLine, filled in.
-  std::string text() const;
-
- private:
-  std::chrono::steady_clock::time_point start_;
-  std::int64_t num_images_ = 0;
-  bool quiet_;
-  cli::Progress bar_;
-};
 
 }  // namespace lab::optc

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "optC_model_parallel/model.h"
+#include "optC_model_parallel/model/model.h"
 
 namespace lab::optc {
 

@@ -5,113 +5,58 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <filesystem>
-#include <iterator>
-#include <sstream>
-#include <string_view>
 #include <utility>
 
-#include "common/api/errors.h"
-#include "common/api/shapes.h"
 #include "common/base/checksum.h"
 #include "common/base/files.h"
 
 namespace lab::optc {
 namespace {
 
-constexpr const char* kOfMetadata = "checksum";
-constexpr std::string_view kOfTensor = "checksum.";
+constexpr const char* kChecksum = "checksum";
 
-std::string checksum_text(std::string_view bytes) {
-  return fmt::format("{:016x}", compute_checksum(bytes));
-}
-
-/// Of its bytes, dtype and shape. A single different byte is always detected: each step of the checksum is a bijection.
-std::string checksum_of_tensor(const at::Tensor& tensor) {
-  const at::Tensor values = tensor.detach().to(at::kCPU).contiguous();
-  const std::string bytes = checksum_text({static_cast<const char*>(values.data_ptr()), values.nbytes()});
-  return checksum_text(describe(values) + ' ' + bytes);
-}
-
-std::string checksum_of_metadata(const SafetensorsMetadata& metadata) {
-  std::string all;
-  for (const auto& [key, value] : metadata) {
-    if (key != kOfMetadata) all += fmt::format("{}={}\n", key, value);
-  }
-  return checksum_text(all);
-}
-
-[[noreturn]] void refuse(const std::string& path, const std::string& reason) {
-  throw DamagedFile(fmt::format("'{}' is damaged: {}", path, reason));
-}
-
-void require_checksum(const std::string& path, const std::string& what, const SafetensorsMetadata& metadata,
-                      const std::string& key, const std::string& actual) {
-  const auto expected = metadata.find(key);
-  if (expected == metadata.end()) refuse(path, fmt::format("{} has no checksum", what));
-  if (expected->second != actual)
-    refuse(path, fmt::format("{} has the checksum {}, expected {}", what, actual, expected->second));
+std::string checksum_text(const TensorMap& tensors, const SafetensorsMetadata& metadata) {
+  return fmt::format("{:016x}", compute_checksum(to_safetensors(tensors, metadata)));
 }
 
 }  // namespace
 
-std::string save_checked(const std::string& path, const TensorMap& tensors, SafetensorsMetadata metadata) {
-  for (const auto& [name, tensor] : tensors)
-    metadata[fmt::format("{}{}", kOfTensor, name)] = checksum_of_tensor(tensor);
-  const std::string checksum = metadata[kOfMetadata] = checksum_of_metadata(metadata);
+void save_checked(const std::string& path, const TensorMap& tensors, SafetensorsMetadata metadata) {
+  metadata[kChecksum] = checksum_text(tensors, metadata);
   save_safetensors(path, tensors, metadata);
-  return checksum;
 }
 
-CheckedTensors load_checked(const std::string& path) {
-  CheckedTensors loaded;
+SafetensorsContent load_checked(const std::string& path) {
+  SafetensorsContent content;
   try {
-    loaded.metadata = load_safetensors_metadata(path);
-    loaded.tensors = load_safetensors(path);
+    content = from_safetensors(read_file(path), path);
   } catch (const UsageError& error) {
     throw DamagedFile(error.what());
   }
-  require_checksum(path, "its metadata", loaded.metadata, kOfMetadata, checksum_of_metadata(loaded.metadata));
-  for (auto& [name, tensor] : loaded.tensors) {
-    tensor = tensor.clone();
-    require_checksum(path, fmt::format("tensor '{}'", name), loaded.metadata, fmt::format("{}{}", kOfTensor, name),
-                     checksum_of_tensor(tensor));
-  }
-  for (const auto& entry : loaded.metadata) {
-    if (entry.first.compare(0, kOfTensor.size(), kOfTensor) != 0) continue;
-    const std::string name = entry.first.substr(kOfTensor.size());
-    if (loaded.tensors.count(name) == 0) refuse(path, fmt::format("tensor '{}' is missing", name));
-  }
-  return loaded;
+  const auto kept = content.metadata.extract(kChecksum);
+  if (kept.empty()) throw DamagedFile(fmt::format("'{}' is damaged: it has no checksum", path));
+  const std::string actual = checksum_text(content.tensors, content.metadata);
+  if (kept.mapped() != actual)
+    throw DamagedFile(
+        fmt::format("'{}' is damaged: it has the checksum {}, expected {}", path, actual, kept.mapped()));
+  return content;
 }
 
 namespace {
 
-constexpr const char* kFormat = "2";
-constexpr const char* kEpochs = "epochs";
-constexpr std::string_view kStep = "step";
-constexpr std::string_view kEpoch = "epoch";
-constexpr std::string_view kState = "state.";
-constexpr std::string_view kRecord = "record.";
-
-std::string step_file(std::int64_t step, int rank) {
-  return fmt::format("{}{:08}.rank{}.safetensors", kStep, step, rank);
+/// The step in a checkpoint's name, or in that of a temporary file that a killed writer left; -1 in others.
+std::int64_t step_in(const std::string& name) {
+  constexpr std::string_view kStep = "step";
+  std::int64_t step = -1;
+  if (name.compare(0, kStep.size(), kStep) == 0)
+    std::from_chars(name.data() + kStep.size(), name.data() + name.size(), step);
+  return step;
 }
 
-std::string epoch_file(std::size_t epoch, int rank) {
-  return fmt::format("{}{:05}.rank{}.safetensors", kEpoch, epoch, rank);
-}
-
-/// The number after this prefix of a name; -1 if it does not have the prefix.
-std::int64_t number_in(const std::string& name, std::string_view beginning) {
-  std::int64_t number = -1;
-  if (name.compare(0, beginning.size(), beginning) == 0)
-    std::from_chars(name.data() + beginning.size(), name.data() + name.size(), number);
-  return number;
-}
-
-bool begins_with(std::string_view text, std::string_view beginning) {
-  return text.substr(0, beginning.size()) == beginning;
+std::string file_name(std::int64_t step, int rank) {
+  return fmt::format("step{:08}.rank{}.safetensors", step, rank);
 }
 
 /// The names of the files in a folder; none if there is no such folder.
@@ -121,20 +66,6 @@ std::vector<std::string> names_in(const std::string& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder, missing))
     names.push_back(entry.path().filename().string());
   return names;
-}
-
-/// The tensors whose names have this prefix, with the prefix removed.
-TensorMap part_named(const TensorMap& tensors, std::string_view beginning) {
-  TensorMap part;
-  for (const auto& [name, tensor] : tensors) {
-    if (begins_with(name, beginning)) part[name.substr(beginning.size())] = tensor;
-  }
-  return part;
-}
-
-std::vector<std::string> split_at_spaces(const std::string& text) {
-  std::istringstream stream(text);
-  return {std::istream_iterator<std::string>(stream), {}};
 }
 
 void require_finite(const TensorMap& state, const std::string& where, const std::string& hint) {
@@ -149,65 +80,67 @@ void require_finite(const TensorMap& state, const std::string& where, const std:
   }
 }
 
+/// The newest step that every rank has; -1 if there is none. Each rank keeps two.
+std::int64_t newest_common(std::vector<std::int64_t> own, Collectives& comm) {
+  own.insert(own.begin(), 2, -1);
+  const at::Tensor newest = at::tensor(std::vector<std::int64_t>{own.end()[-1], own.end()[-2]}, at::kLong);
+  // Every rank learns what the others have, and looks for the first of its own steps that all of them have.
+  const std::vector<at::Tensor> all = comm.all_gather(newest);
+  for (const at::Tensor& step : newest.unbind()) {
+    if (std::all_of(all.begin(), all.end(), [&](const at::Tensor& other) { return other.eq(step).any().item<bool>(); }))
+      return step.item<std::int64_t>();
+  }
+  return -1;
+}
+
+/// "rank 3: ...; rank 5: ...": what each rank says, without those that say nothing. Of each, the first 1,000 bytes.
+std::string gather_texts(const std::string& own, Collectives& comm) {
+  constexpr std::size_t kMostBytes = 1000;
+  const at::Tensor bytes = at::zeros({static_cast<std::int64_t>(kMostBytes)}, at::kByte);
+  std::memcpy(bytes.data_ptr(), own.data(), std::min(own.size(), kMostBytes - 1));
+  const std::vector<at::Tensor> all = comm.all_gather(bytes);
+  std::vector<std::string> texts;
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    const std::string text = static_cast<const char*>(all[rank].contiguous().data_ptr());
+    if (!text.empty()) texts.push_back(fmt::format("rank {}: {}", rank, text));
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
 }  // namespace
 
-Checkpoints::Checkpoints(CheckpointOptions options, int rank, int num_ranks, Agree agree)
-    : options_(std::move(options)), rank_(rank), num_ranks_(num_ranks), agree_(std::move(agree)) {}
+Checkpoints::Checkpoints(CheckpointOptions options, int rank, int num_ranks, Collectives* comm)
+    : options_(std::move(options)), rank_(rank), num_ranks_(num_ranks), comm_(comm) {}
 
-std::vector<std::int64_t> Checkpoints::list_steps(int rank) const {
+std::string Checkpoints::path(std::int64_t step) const {
+  return options_.folder + "/" + file_name(step, rank_);
+}
+
+std::vector<std::int64_t> Checkpoints::own_steps() const {
   std::vector<std::int64_t> steps;
   for (const std::string& name : names_in(options_.folder)) {
-    const std::int64_t step = number_in(name, kStep);
-    if (step >= 0 && name == step_file(step, rank)) steps.push_back(step);
+    if (name == file_name(step_in(name), rank_)) steps.push_back(step_in(name));
   }
   std::sort(steps.begin(), steps.end());
   return steps;
 }
 
 SafetensorsMetadata Checkpoints::identity() const {
-  return {{"format", kFormat}, {"fingerprint", options_.fingerprint}, {"num_ranks", fmt::to_string(num_ranks_)}};
+  return {{"format", "3"}, {"fingerprint", options_.fingerprint}, {"num_ranks", fmt::to_string(num_ranks_)}};
 }
 
-void Checkpoints::require_same_training(const std::string& path, const SafetensorsMetadata& metadata) const {
+Checkpoint Checkpoints::load(std::int64_t step) const {
+  const SafetensorsContent file = load_checked(path(step));
   for (const auto& [what, value] : identity()) {
-    const auto found = metadata.find(what);
-    const std::string got = found == metadata.end() ? "" : found->second;
+    const auto found = file.metadata.find(what);
+    const std::string got = found == file.metadata.end() ? "" : found->second;
     if (got != value)
       throw UsageError(
           fmt::format("checkpoint '{}': expected {} '{}', got '{}'; hint: the options that it was made "
                       "with, or no --resume",
-                      path, what, value, got));
+                      path(step), what, value, got));
   }
-}
-
-/// If there are more ranks than before, the new ones have no file: they check the first rank's.
-void Checkpoints::require_same_number_of_ranks() const {
-  const std::vector<std::int64_t> steps = list_steps(0);
-  if (steps.empty() || rank_ == 0) return;
-  const std::string path = make_path(step_file(steps.back(), 0));
-  CheckedTensors first;
-  try {
-    first = load_checked(path);
-  } catch (const DamagedFile&) {
-    return;  // the first rank reports it
-  }
-  require_same_training(path, first.metadata);
-}
-
-Checkpoint Checkpoints::load(std::int64_t step) {
-  const std::string path = make_path(step_file(step, rank_));
-  CheckedTensors file = load_checked(path);
-  require_same_training(path, file.metadata);
-  Checkpoint checkpoint{step, part_named(file.tensors, kState), make_record(part_named(file.tensors, kRecord))};
-  epochs_ = split_at_spaces(file.metadata[kEpochs]);
-  for (std::size_t i = 0; i < epochs_.size(); ++i) {
-    const std::string of_epoch = make_path(epoch_file(i + 1, rank_));
-    CheckedTensors epoch = load_checked(of_epoch);
-    if (epoch.metadata["checksum"] != epochs_[i])
-      throw DamagedFile(fmt::format("'{}' belongs to another training than '{}'", of_epoch, path));
-    checkpoint.record.parameters.push_back(std::move(epoch.tensors));
-  }
-  return checkpoint;
+  return {step, tensors_after("state.", file.tensors), make_record(tensors_after("record.", file.tensors))};
 }
 
 void Checkpoints::note_beginning(std::int64_t step) {
@@ -216,10 +149,9 @@ void Checkpoints::note_beginning(std::int64_t step) {
     notes_.push_back(fmt::format("--resume: the training goes on from step {} of '{}'", step, options_.folder));
     return;
   }
-  const bool has_folder = std::filesystem::is_directory(options_.folder);
-  const std::string found = !has_folder             ? "there is no folder"
-                            : list_steps(0).empty() ? "there is no checkpoint in"
-                                                    : "no step is there on all ranks in";
+  const char* found = !std::filesystem::is_directory(options_.folder) ? "there is no folder"
+                      : own_steps().empty()                           ? "there is no checkpoint in"
+                                                                      : "no step is there on all ranks in";
   notes_.push_back(
       fmt::format("--resume: NOTHING TO GO ON FROM: {} '{}'; the training starts at step 0; hint: "
                   "--checkpoint-dir",
@@ -228,73 +160,58 @@ void Checkpoints::note_beginning(std::int64_t step) {
 
 std::optional<Checkpoint> Checkpoints::newest() {
   notes_.clear();
-  epochs_.clear();
   if (!options_.resume) return std::nullopt;
-  require_same_number_of_ranks();
-  Found own;
-  for (const std::int64_t step : list_steps(rank_)) {
+  std::vector<std::int64_t> intact;
+  for (const std::int64_t step : own_steps()) {
     try {
       load(step);
-      own.steps.push_back(step);
+      intact.push_back(step);
     } catch (const DamagedFile& damage) {
       notes_.push_back(fmt::format("checkpoint of step {}: {}", step, damage.what()));
     }
   }
-  own.damage = fmt::format("{}", fmt::join(notes_, "; "));
-  const Agreed agreed = agree_ ? agree_(own) : Agreed{own.steps.empty() ? -1 : own.steps.back(), own.damage};
-  const std::int64_t step = agreed.step;
-  if (step < 0 && !agreed.damage.empty())
+  std::int64_t step = intact.empty() ? -1 : intact.back();
+  std::string damage = fmt::format("{}", fmt::join(notes_, "; "));
+  if (comm_ != nullptr) {
+    step = newest_common(intact, *comm_);
+    damage = gather_texts(damage, *comm_);
+  }
+  if (step < 0 && !damage.empty())
     throw UsageError(
         fmt::format("--resume: no step is left that all ranks have intact: {}; hint: without --resume the training "
                     "starts over",
-                    agreed.damage));
+                    damage));
   note_beginning(step);
-  epochs_.clear();
   if (step < 0) return std::nullopt;
   Checkpoint checkpoint = load(step);
-  require_finite(checkpoint.state, "checkpoint '" + make_path(step_file(step, rank_)) + "'",
+  require_finite(checkpoint.state, "checkpoint '" + path(step) + "'",
                  "the training had diverged before; a lower --lr, and no --resume");
   return checkpoint;
-}
-
-bool Checkpoints::due(std::int64_t step) const {
-  return options_.every > 0 && step % options_.every == 0;
 }
 
 void Checkpoints::write(const Checkpoint& checkpoint) {
   require_finite(checkpoint.state, fmt::format("after step {}", checkpoint.step), "a lower --lr");
   make_folder("--checkpoint-dir", options_.folder);
-  const std::vector<TensorMap>& epochs = checkpoint.record.parameters;
-  for (std::size_t i = epochs_.size(); i < epochs.size(); ++i)
-    epochs_.push_back(save_checked(make_path(epoch_file(i + 1, rank_)), epochs[i], identity()));
-  TrainingRecord record = checkpoint.record;
-  record.parameters.clear();
   TensorMap tensors;
-  for (const auto& [name, tensor] : checkpoint.state) tensors[fmt::format("{}{}", kState, name)] = tensor;
-  for (const auto& [name, tensor] : list_tensors(record)) tensors[fmt::format("{}{}", kRecord, name)] = tensor;
-  SafetensorsMetadata metadata = identity();
-  metadata[kEpochs] = fmt::format("{}", fmt::join(epochs_, " "));
-  save_checked(make_path(step_file(checkpoint.step, rank_)), tensors, metadata);
+  for (const auto& [name, tensor] : checkpoint.state) tensors["state." + name] = tensor;
+  for (const auto& [name, tensor] : list_tensors(checkpoint.record)) tensors["record." + name] = tensor;
+  save_checked(path(checkpoint.step), tensors, identity());
   tidy(checkpoint.step);
 }
 
-/// Keeps this rank's newest file, the one before it, and the epochs up to there, and removes the others. If one cannot
-/// be removed, the next call tries again.
+/// Keeps this rank's newest file and the one before it, and removes the others. If one cannot be removed, the next call
+/// tries again.
 void Checkpoints::tidy(std::int64_t newest) const {
-  std::vector<std::string> kept = {step_file(newest, rank_)};
   std::int64_t before = -1;
-  for (const std::int64_t step : list_steps(rank_)) {
-    if (step < newest) before = std::max(before, step);
+  for (const std::int64_t step : own_steps()) {
+    if (step < newest) before = step;
   }
-  kept.push_back(step_file(before, rank_));
-  for (std::size_t epoch = 1; epoch <= epochs_.size(); ++epoch) kept.push_back(epoch_file(epoch, rank_));
   for (const std::string& name : names_in(options_.folder)) {
-    // Longer names are temporary files of a writer that was killed.
-    const std::int64_t step = number_in(name, kStep), epoch = number_in(name, kEpoch);
-    const bool own = (step >= 0 && begins_with(name, step_file(step, rank_))) ||
-                     (epoch >= 0 && begins_with(name, epoch_file(static_cast<std::size_t>(epoch), rank_)));
+    const std::int64_t step = step_in(name);
+    const std::string own = file_name(step, rank_);
     std::error_code ignored;
-    if (own && std::find(kept.begin(), kept.end(), name) == kept.end())
+    // A longer name is a temporary file's.
+    if (step >= 0 && name.compare(0, own.size(), own) == 0 && (name != own || (step != newest && step != before)))
       std::filesystem::remove(std::filesystem::path(options_.folder) / name, ignored);
   }
 }

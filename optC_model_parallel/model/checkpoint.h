@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "common/api/collectives.h"
 #include "common/api/errors.h"
 #include "common/api/tensor_map.h"
 #include "common/tensor/files/safetensors.h"
@@ -19,21 +19,13 @@ class DamagedFile : public UsageError {
   using UsageError::UsageError;
 };
 
-/// Writes a safetensors file with a checksum of every tensor ("checksum.NAME") and one of all the metadata ("checksum").
-/// Returns   the latter, which differs between files with different tensors or metadata
+/// Writes a safetensors file with a checksum of its tensors and metadata.
 /// Errors    UsageError: as save_safetensors()
-std::string save_checked(const std::string& path, const TensorMap& tensors, SafetensorsMetadata metadata);
+void save_checked(const std::string& path, const TensorMap& tensors, SafetensorsMetadata metadata);
 
-struct CheckedTensors {
-  TensorMap tensors;  ///< copies: the file may be replaced
-  SafetensorsMetadata metadata;
-};
-
-/// Reads such a file in full and compares all checksums.
-/// Errors    DamagedFile: it cannot be read, or a tensor, its name, dtype or shape, or the metadata, has changed or has no
-///           checksum ("'c/step00000040.rank1.safetensors' is damaged: tensor 'state.fc1.weight' has the checksum ...,
-///           expected ...")
-CheckedTensors load_checked(const std::string& path);
+/// Reads such a file in full and compares the checksum, which is not among the metadata returned.
+/// Errors    DamagedFile: it cannot be read, has changed, or has no checksum
+SafetensorsContent load_checked(const std::string& path);
 
 /// The state of a training between two steps.
 struct Checkpoint {
@@ -51,33 +43,19 @@ struct CheckpointOptions {
   std::string fingerprint;  ///< what must not differ between the runs: options as text
 };
 
-/// One rank's checkpoints: FOLDER/step00000040.rank2.safetensors, each written completely or not at all, with a
-/// checksum of every tensor. The two newest are kept: whenever ranks are killed, all have at least the one before the
-/// newest, which also serves if the newest is damaged. The weights after an epoch, needed only for comparison, are
-/// written once: FOLDER/epoch00001.rank2.safetensors. Files of later steps and epochs, left by an earlier run, are
-/// removed at the next write: that run is not resumed.
+/// One rank's checkpoints: FOLDER/step00000040.rank2.safetensors, each with a checksum, and written completely or not
+/// at all. The two newest are kept: whenever ranks are killed, all have at least the one before the newest, which also
+/// serves if the newest is damaged. Files of later steps, left by an earlier run, are removed at the next write: that
+/// run is not resumed.
 class Checkpoints {
  public:
-  /// What a rank has: the steps whose files are intact, and what is damaged, if something is.
-  struct Found {
-    std::vector<std::int64_t> steps;
-    std::string damage;
-  };
-  /// The same on all ranks: the largest step that all have, -1 if there is none; and all that is damaged, by rank.
-  struct Agreed {
-    std::int64_t step = -1;
-    std::string damage;
-  };
-  /// In one process there is nothing to agree on.
-  using Agree = std::function<Agreed(const Found& own)>;
-
-  Checkpoints(CheckpointOptions options, int rank, int num_ranks, Agree agree = {});
+  /// `comm`: how several ranks agree on a step; null in one process.
+  Checkpoints(CheckpointOptions options, int rank, int num_ranks, Collectives* comm = nullptr);
 
   /// The newest checkpoint that all ranks have intact; none without `resume`, or if there is none.
   /// Call      collective, before the first write()
-  /// Errors    UsageError: a file, or the first rank's newest, has a different fingerprint or number of ranks (both are
-  ///           named), or another format; a weight is not finite; on all ranks: one has damaged files, and no step is
-  ///           left that all ranks have intact
+  /// Errors    UsageError: a file has a different fingerprint or number of ranks (both are named), or another format; a
+  ///           weight is not finite; on all ranks: one has damaged files, and no step is left that all ranks have intact
   std::optional<Checkpoint> newest();
 
   /// What newest() reports to the user: on rank 0 from which step the training resumes, or that it starts over; on each
@@ -85,29 +63,26 @@ class Checkpoints {
   const std::vector<std::string>& notes() const { return notes_; }
 
   /// Whether one is due after this step, in addition to those at the ends of epochs.
-  bool due(std::int64_t step) const;
+  bool due(std::int64_t step) const { return options_.every > 0 && step % options_.every == 0; }
   bool writes() const { return options_.every > 0 && !options_.folder.empty(); }
 
   /// Errors    UsageError: it cannot be written, or a weight is not finite; the older ones are untouched
   void write(const Checkpoint& checkpoint);
 
  private:
-  std::string make_path(const std::string& name) const { return options_.folder + "/" + name; }
-  std::vector<std::int64_t> list_steps(int rank) const;
+  std::string path(std::int64_t step) const;
+  std::vector<std::int64_t> own_steps() const;
   SafetensorsMetadata identity() const;
-  void require_same_training(const std::string& path, const SafetensorsMetadata& metadata) const;
-  void require_same_number_of_ranks() const;
   /// Errors    DamagedFile, UsageError
-  Checkpoint load(std::int64_t step);
+  Checkpoint load(std::int64_t step) const;
   void note_beginning(std::int64_t step);
   void tidy(std::int64_t newest) const;
 
   CheckpointOptions options_;
   int rank_;
   int num_ranks_;
-  Agree agree_;
+  Collectives* comm_;
   std::vector<std::string> notes_;
-  std::vector<std::string> epochs_;  ///< the checksums of the files of epochs 1, 2, ...
 };
 
 }  // namespace lab::optc

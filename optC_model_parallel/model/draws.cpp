@@ -8,10 +8,8 @@
 #include <utility>
 
 #include "common/api/errors.h"
-#include "common/tensor/mixing.h"
 #include "common/tensor/seeded.h"
 #include "optC_model_parallel/model/images.h"
-#include "optC_model_parallel/model/portable_random.h"
 
 // What follows from the seed of a training. In the program of a judged rank, calls/sent.cpp is in its place.
 namespace lab::optc {

@@ -4,43 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdlib>
 
 #include "common/api/errors.h"
-#include "common/tensor/mixing.h"
-#include "optC_model_parallel/model/portable_random.h"
+#include "optC_model_parallel/model/draws.h"
 
 namespace lab::optc {
 namespace {
 
-using ImageColour = std::array<std::int64_t, kImageChannels>;
-
-/// What to draw, in front of a background that becomes lighter in one direction.
-struct ImagePlan {
-  std::int64_t label = 0;
-  std::int64_t centre_x = 0;
-  std::int64_t centre_y = 0;
-  std::int64_t size = 0;  ///< half of a shape's width; a stripe is half as wide as that
-  std::int64_t slope_x = 0;
-  std::int64_t slope_y = 0;
-  ImageColour background = {};
-  ImageColour foreground = {};
-};
-
 /// The background colour that is more frequent for each class. Without these, the tutorial's net learns nothing in its
 /// first five epochs on 1,500 images; from them alone, it gets about every second image right.
-constexpr std::array<ImageColour, kNumClasses> kUsualTints = {{{1, 0, 0},
-                                                               {0, 1, 0},
-                                                               {0, 0, 1},
-                                                               {-1, 0, 0},
-                                                               {0, -1, 0},
-                                                               {0, 0, -1},
-                                                               {1, 1, 0},
-                                                               {0, 1, 1},
-                                                               {-1, 0, -1},
-                                                               {-1, -1, -1}}};
+constexpr std::int64_t kUsualTints[kNumClasses][kImageChannels] = {
+    {1, 0, 0},  {0, 1, 0}, {0, 0, 1}, {-1, 0, 0},  {0, -1, 0},
+    {0, 0, -1}, {1, 1, 0}, {0, 1, 1}, {-1, 0, -1}, {-1, -1, -1}};
 
 /// Whether a position is in a stripe and not between two: the first begins at 0, and gaps are as wide as stripes.
 bool in_stripe(std::int64_t place, std::int64_t width) {
@@ -67,36 +44,31 @@ bool in_shape(std::int64_t label, std::int64_t x, std::int64_t y, std::int64_t s
   }
 }
 
-ImagePlan plan_image(PortableRandom& random) {
-  ImagePlan plan;
-  plan.label = random.below(kNumClasses);
-  plan.centre_x = kImageSide / 2 + random.between(-5, 5);
-  plan.centre_y = kImageSide / 2 + random.between(-5, 5);
-  plan.size = random.between(6, 12);
-  plan.slope_x = random.between(-3, 3);
-  plan.slope_y = random.between(-3, 3);
+/// Draws a shape in front of a background that becomes lighter in one direction. pixels: [3, 32, 32]
+/// Returns   its class
+std::int64_t draw_image(PortableRandom& random, std::uint8_t* pixels) {
+  const std::int64_t label = random.below(kNumClasses);
+  const std::int64_t centre_x = kImageSide / 2 + random.between(-5, 5), centre_y = kImageSide / 2 + random.between(-5, 5);
+  const std::int64_t size = random.between(6, 12);  // half of a shape's width; a stripe is half as wide as that
+  const std::int64_t slope_x = random.between(-3, 3), slope_y = random.between(-3, 3);
   const std::int64_t sign = random.below(2) == 0 ? -1 : 1;  // a dark shape, or a light one
-  for (std::size_t channel = 0; channel < plan.background.size(); ++channel) {
-    const std::int64_t tint = kUsualTints[static_cast<std::size_t>(plan.label)][channel];
-    plan.background[channel] = 128 - 40 * sign + 80 * tint + random.between(-80, 80);
-    plan.foreground[channel] = plan.background[channel] + sign * random.between(0, 160);
+  std::int64_t background[kImageChannels], foreground[kImageChannels];
+  for (std::int64_t channel = 0; channel < kImageChannels; ++channel) {
+    background[channel] = 128 - 40 * sign + 80 * kUsualTints[label][channel] + random.between(-80, 80);
+    foreground[channel] = background[channel] + sign * random.between(0, 160);
   }
-  return plan;
-}
-
-/// pixels: [3, 32, 32]
-void draw_image(const ImagePlan& plan, PortableRandom& random, std::uint8_t* pixels) {
-  for (std::size_t channel = 0; channel < plan.background.size(); ++channel) {
+  for (std::int64_t channel = 0; channel < kImageChannels; ++channel) {
     for (std::int64_t y = 0; y < kImageSide; ++y) {
       for (std::int64_t x = 0; x < kImageSide; ++x) {
-        const bool front = in_shape(plan.label, x - plan.centre_x, y - plan.centre_y, plan.size);
-        const std::int64_t colour = front ? plan.foreground[channel] : plan.background[channel];
-        const std::int64_t light = plan.slope_x * (x - kImageSide / 2) + plan.slope_y * (y - kImageSide / 2);
+        const bool front = in_shape(label, x - centre_x, y - centre_y, size);
+        const std::int64_t light = slope_x * (x - kImageSide / 2) + slope_y * (y - kImageSide / 2);
         const std::int64_t noise = random.between(-20, 20) + random.between(-20, 20);
-        *pixels++ = static_cast<std::uint8_t>(std::clamp<std::int64_t>(colour + light + noise, 0, 255));
+        const std::int64_t value = (front ? foreground : background)[channel] + light + noise;
+        *pixels++ = static_cast<std::uint8_t>(std::clamp<std::int64_t>(value, 0, 255));
       }
     }
   }
+  return label;
 }
 
 Images draw_images(std::int64_t num_images, std::uint64_t seed, const std::function<void()>& on_batch) {
@@ -109,9 +81,7 @@ Images draw_images(std::int64_t num_images, std::uint64_t seed, const std::funct
   auto* labels = images.labels.data_ptr<std::int64_t>();
   for (std::int64_t image = 0; image < num_images; ++image) {
     PortableRandom random(seed + static_cast<std::uint64_t>(image));  // an image does not depend on how many there are
-    const ImagePlan plan = plan_image(random);
-    draw_image(plan, random, pixels + image * kImageChannels * kImageSide * kImageSide);
-    labels[image] = plan.label;
+    labels[image] = draw_image(random, pixels + image * kImageChannels * kImageSide * kImageSide);
     if (on_batch && (image + 1) % kBatch == 0) on_batch();
   }
   return images;

@@ -1,12 +1,10 @@
 #include "optC_model_parallel/model/images.h"
 
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <filesystem>
-#include <string_view>
+#include <regex>
 #include <system_error>
 #include <utility>
 
@@ -53,18 +51,6 @@ constexpr std::int64_t kRecordBytes = 1 + kPixelBytes;    // label, red, green, 
 constexpr std::int64_t kCifar100Bytes = 2 + kPixelBytes;  // a coarse and a fine label
 
 constexpr const char* kKnownNames = "data_batch_1.bin ... and test_batch.bin, or *train*.bin and *test*.bin";
-constexpr std::string_view kTrainBatch = "data_batch_";
-
-/// "data_batch_3.bin", but no copy of it: "data_batch_3 (1).bin", "data_batch_3_old.bin".
-bool is_train_batch(const std::string& name) {
-  if (name.rfind(kTrainBatch, 0) != 0) return false;
-  const std::size_t end = name.find_first_not_of("0123456789", kTrainBatch.size());
-  return end > kTrainBatch.size() && name.substr(end) == ".bin";
-}
-
-bool has_part(const std::string& name, const char* part) {
-  return name.find(part) != std::string::npos;
-}
 
 /// The names of the .bin files, sorted: directory order differs between machines.
 std::vector<std::string> bin_files(const std::string& folder) {
@@ -83,30 +69,26 @@ std::vector<std::string> bin_files(const std::string& folder) {
   return names;
 }
 
-template <typename Wanted>
-std::vector<std::string> list_paths(const std::string& folder, const std::vector<std::string>& names, Wanted wanted) {
-  std::vector<std::string> paths;
-  for (const std::string& name : names) {
-    if (wanted(name)) paths.push_back((std::filesystem::path(folder) / name).string());
+/// The paths of the files with CIFAR-10's own names, or else of those with others.
+std::vector<std::string> choose_files(const std::string& folder, const char* own_names, const char* other_names) {
+  const std::vector<std::string> names = bin_files(folder);
+  for (const char* wanted : {own_names, other_names}) {
+    std::vector<std::string> paths;
+    for (const std::string& name : names) {
+      if (std::regex_match(name, std::regex(wanted))) paths.push_back((std::filesystem::path(folder) / name).string());
+    }
+    if (!paths.empty()) return paths;
   }
-  return paths;
-}
-
-/// Which download or folder is wanted in the place of this one.
-std::string hint_about(const std::filesystem::path& folder) {
   constexpr const char* kBinaryVersion = "cifar-10-batches-bin";
-  std::error_code ignored;
-  if (std::filesystem::exists(folder / kBinaryVersion, ignored))
-    return fmt::format("name the folder in it, '{}'", (folder / kBinaryVersion).string());
-  const bool is_python = std::filesystem::exists(folder / "data_batch_1", ignored);
-  return fmt::format("{}download cifar-10-binary.tar.gz, and name its folder {}",
-                     is_python ? "these are the files of the Python version; " : "", kBinaryVersion);
-}
-
-void require_files(const std::vector<std::string>& files, const std::string& folder, const char* purpose) {
-  if (!files.empty()) return;
+  const auto has = [&](const char* name) { return std::filesystem::exists(std::filesystem::path(folder) / name); };
+  const std::string hint = has(kBinaryVersion)
+                               ? fmt::format("name the folder in it, '{}'",
+                                             (std::filesystem::path(folder) / kBinaryVersion).string())
+                               : fmt::format("{}download cifar-10-binary.tar.gz, and name its folder {}",
+                                             has("data_batch_1") ? "these are the files of the Python version; " : "",
+                                             kBinaryVersion);
   throw UsageError(fmt::format("'{}': expected the files of CIFAR-10's binary version ({}), got none for {}; hint: {}",
-                               folder, kKnownNames, purpose, hint_about(folder)));
+                               folder, kKnownNames, own_names[0] == 't' ? "testing" : "training", hint));
 }
 
 std::int64_t num_records(const std::string& path, std::int64_t num_bytes) {
@@ -143,28 +125,14 @@ Images read_one(const std::string& path) {
 
 }  // namespace
 
-CifarFiles find_cifar_files(const std::string& folder) {
-  const std::vector<std::string> names = bin_files(folder);
-  CifarFiles files;
-  files.train = list_paths(folder, names, is_train_batch);
-  if (files.train.empty())
-    files.train = list_paths(folder, names, [](const std::string& name) { return has_part(name, "train"); });
-  files.test = list_paths(folder, names, [](const std::string& name) { return name == "test_batch.bin"; });
-  if (files.test.empty()) {
-    // No image is used for both: "latest_train.bin" is for training.
-    files.test = list_paths(folder, names, [](const std::string& name) {
-      return has_part(name, "test") && !has_part(name, "train") && name.rfind(kTrainBatch, 0) != 0;
-    });
-  }
-  require_files(files.train, folder, "training");
-  require_files(files.test, folder, "testing");
-  return files;
-}
+// "data_batch_3.bin", but no copy of it: "data_batch_3 (1).bin"; and no image is for both: "latest_train.bin".
+CifarFiles::CifarFiles(const std::string& folder)
+    : train(choose_files(folder, "data_batch_[0-9]+\\.bin", ".*train.*")),
+      test(choose_files(folder, "test_batch\\.bin", "(?!data_batch_|.*train).*test.*")) {}
 
 Images read_cifar(const std::vector<std::string>& files, const std::function<void()>& on_file) {
   if (files.empty()) throw ContractError("Reading images of CIFAR-10 takes at least one file, got none.");
-  std::vector<at::Tensor> pixels;
-  std::vector<at::Tensor> labels;
+  std::vector<at::Tensor> pixels, labels;
   for (const std::string& path : files) {
     Images images = read_one(path);
     pixels.push_back(std::move(images.pixels));
@@ -175,7 +143,7 @@ Images read_cifar(const std::vector<std::string>& files, const std::function<voi
 }
 
 Dataset load_cifar(const std::string& folder, const std::function<void()>& on_file) {
-  const CifarFiles files = find_cifar_files(folder);
+  const CifarFiles files(folder);
   return {read_cifar(files.train, on_file), read_cifar(files.test, on_file)};
 }
 

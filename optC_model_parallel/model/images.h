@@ -58,21 +58,20 @@ at::Tensor take_labels(const Images& images, const at::Tensor& indices);
 
 /// The files of a folder with CIFAR-10's binary version: for training data_batch_*.bin, or else *train*.bin; for
 /// testing test_batch.bin, or else *test*.bin; in the order of their names.
+/// Errors    UsageError: no such folder, or no file of one of the two kinds in it
 struct CifarFiles {
-  std::vector<std::string> train;
-  std::vector<std::string> test;
+  explicit CifarFiles(const std::string& folder);
+
+  std::vector<std::string> train, test;
 };
 
-/// Errors    UsageError: no such folder, or no file of one of the two kinds in it
-CifarFiles find_cifar_files(const std::string& folder);
-
-/// All images of the files, one file after the other.
+/// All images of the files, one file after the other; `on_file` is called after each.
 /// Errors    UsageError: a file that cannot be read, is empty, or is not a multiple of the record size of 1 + 3072
 ///           bytes (with a hint if its size fits CIFAR-100's 2 + 3072); a label above 9, with the record's number
 /// Source    https://www.cs.toronto.edu/~kriz/cifar.html, "binary version"
 Images read_cifar(const std::vector<std::string>& files, const std::function<void()>& on_file = {});
 
-/// Training and test images. `on_file` is called after each file.
+/// Training and test images.
 Dataset load_cifar(const std::string& folder, const std::function<void()>& on_file = {});
 
 }  // namespace lab::optc

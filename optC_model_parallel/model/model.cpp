@@ -1,4 +1,4 @@
-#include "optC_model_parallel/model.h"
+#include "optC_model_parallel/model/model.h"
 
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
@@ -9,21 +9,6 @@
 
 namespace lab::optc {
 namespace {
-
-/// The tensors that `make` returns for each parameter, as new leaves.
-template <class Make>
-Parameters make_parameters(const ModelSpec& model, const Make& make) {
-  Parameters made;
-  for (std::size_t i = 0; i < model.layers.size(); ++i) {
-    Tensors tensors;
-    for (std::size_t j = 0; j < model.layers[i].parameters.size(); ++j) {
-      const ParameterSpec& spec = model.layers[i].parameters[j];
-      tensors.push_back(make(spec, i, j).detach().requires_grad_(spec.learns));
-    }
-    made.layers.push_back(std::move(tensors));
-  }
-  return made;
-}
 
 /// Calls the function with every parameter and its tensor, in order.
 template <class Tell>
@@ -39,21 +24,41 @@ void for_each_tensor(const ModelSpec& model, const Parameters& parameters, const
 
 }  // namespace
 
+double ModelSpec::multiply_adds() const {
+  double sum = 0;
+  for (const LayerSpec& layer : layers) sum += layer.multiply_adds;
+  return sum;
+}
+
+std::int64_t ModelSpec::num_parameters() const {
+  std::int64_t sum = 0;
+  for (const ParameterSpec& spec : parameter_specs(*this)) sum += c10::multiply_integers(spec.shape);
+  return sum;
+}
+
+std::vector<ParameterSpec> parameter_specs(const ModelSpec& model) {
+  std::vector<ParameterSpec> all;
+  for (const LayerSpec& layer : model.layers) all.insert(all.end(), layer.parameters.begin(), layer.parameters.end());
+  return all;
+}
+
 ModelSpec take_part(const ModelSpec& model, const Slice& layers) {
   const auto begin = model.layers.begin();
   return {model.name, {begin + layers.begin, begin + layers.end()}};
 }
 
-Parameters first_parameters(const ModelSpec& model, std::uint64_t seed, const at::TensorOptions& options) {
-  return make_parameters(model, [&](const ParameterSpec& spec, std::size_t, std::size_t) {
-    return draw_parameter(spec, seed).to(options);  //
-  });
+Parameters make_parameters(const ModelSpec& model, const std::function<at::Tensor(const ParameterSpec&)>& make) {
+  Parameters made;
+  for (const LayerSpec& layer : model.layers) {
+    Tensors& tensors = made.layers.emplace_back();
+    for (const ParameterSpec& spec : layer.parameters)
+      tensors.push_back(make(spec).detach().requires_grad_(spec.learns));
+  }
+  return made;
 }
 
-Parameters zero_parameters(const ModelSpec& model, const at::TensorOptions& options) {
-  return make_parameters(model, [&](const ParameterSpec& spec, std::size_t, std::size_t) {
-    return at::zeros(spec.shape, options);  //
-  });
+Parameters first_parameters(const ModelSpec& model, std::uint64_t seed, const at::TensorOptions& options) {
+  return make_parameters(model, [&](const ParameterSpec& spec) { return draw_parameter(spec, seed).to(options); });
 }
 
 Parameters copy_of(const Parameters& parameters) {
@@ -94,12 +99,16 @@ Tensors learning(const ModelSpec& model, const Parameters& parameters) {
 
 std::vector<std::string> learning_names(const ModelSpec& model) {
   std::vector<std::string> names;
-  for (const LayerSpec& layer : model.layers) {
-    for (const ParameterSpec& spec : layer.parameters) {
-      if (spec.learns) names.push_back(spec.name);
-    }
+  for (const ParameterSpec& spec : parameter_specs(model)) {
+    if (spec.learns) names.push_back(spec.name);
   }
   return names;
+}
+
+void move_gradients(const ModelSpec& model, const Parameters& from, const Parameters& to) {
+  const Tensors givers = learning(model, from), takers = learning(model, to);
+  for (std::size_t i = 0; i < takers.size(); ++i)
+    takers[i].mutable_grad() = std::exchange(givers[i].mutable_grad(), at::Tensor());
 }
 
 at::Tensor run_layers(const ModelSpec& model, const Parameters& parameters, const at::Tensor& x, Mode mode) {
@@ -107,12 +116,6 @@ at::Tensor run_layers(const ModelSpec& model, const Parameters& parameters, cons
   for (std::size_t i = 0; i < model.layers.size(); ++i)
     out = model.layers[i].forward(out, parameters.layers.at(i), mode);
   return out;
-}
-
-Parameters take_shard(const ModelSpec& model, const Parameters& whole, int rank, int num_ranks) {
-  return make_parameters(model, [&](const ParameterSpec& spec, std::size_t layer, std::size_t place) {
-    return take_shard(spec, whole.layers.at(layer).at(place), rank, num_ranks);
-  });
 }
 
 at::Tensor take_shard(const ParameterSpec& spec, const at::Tensor& whole, int rank, int num_ranks) {
@@ -130,11 +133,9 @@ at::Tensor take_shard(const ParameterSpec& spec, const at::Tensor& whole, int ra
 
 TensorMap take_shard(const ModelSpec& model, const TensorMap& whole, int rank, int num_ranks) {
   TensorMap shards;
-  for (const LayerSpec& layer : model.layers) {
-    for (const ParameterSpec& spec : layer.parameters) {
-      const auto found = whole.find(spec.name);
-      if (found != whole.end()) shards[spec.name] = take_shard(spec, found->second, rank, num_ranks);
-    }
+  for (const ParameterSpec& spec : parameter_specs(model)) {
+    const auto found = whole.find(spec.name);
+    if (found != whole.end()) shards[spec.name] = take_shard(spec, found->second, rank, num_ranks);
   }
   return shards;
 }

@@ -16,34 +16,18 @@
 
 namespace lab::optc {
 
-at::Tensor batched_logits(const Images& images, const at::TensorOptions& options,
-                          const std::function<at::Tensor(const at::Tensor& x)>& function,
-                          const std::function<void()>& on_batch) {
-  constexpr std::int64_t kBatch = 256;
-  const c10::NoGradGuard no_gradient;
-  std::vector<at::Tensor> parts;
-  std::int64_t done = 0;
-  do {
-    const std::int64_t end = std::min(done + kBatch, images.size());
-    parts.push_back(function(normalized(images, at::arange(done, end, at::kLong), options)));
-    done = end;
-    if (on_batch) on_batch();
-  } while (done < images.size());
-  return parts.front().defined() ? at::cat(parts).cpu() : at::Tensor();
-}
-
 namespace {
 
-class WholeBatches : public WholeModel {
+class WholeBatches : public LearnerStrategy {
  public:
-  using WholeModel::WholeModel;
+  using LearnerStrategy::LearnerStrategy;
 
   void train(const Images& images, const EpochBatches& batches, const Slice& steps, const OnLoss& on_loss) override {
     for (std::int64_t batch = steps.begin; batch < steps.end(); ++batch) {
-      const at::Tensor loss = mean_loss(learner().parameters(), images, batches.indices(batch));
+      const at::Tensor loss = mean_loss(learner_.parameters(), images, batches.indices(batch));
       on_loss(loss.item<double>());
       loss.backward();
-      learner().step();
+      learner_.step();
     }
   }
 };
@@ -54,17 +38,27 @@ std::unique_ptr<Strategy> whole_batches(const TrainingOptions& options, Learner 
   return std::make_unique<WholeBatches>(options, std::move(learner));
 }
 
-WholeModel::WholeModel(const TrainingOptions& options, Learner learner)
-    : tensors_(options.tensors()), learner_(std::move(learner)) {}
-
-at::Tensor WholeModel::logits(const Images& images, const OnBatch& on_batch) {
-  return batched_logits(
-      images, tensors_,
-      [this](const at::Tensor& x) { return run_layers(learner_.model(), learner_.parameters(), x, Mode::kEvaluation); },
-      on_batch);
+/// 256 images at a time, without gradients. Without images, an empty batch goes through once.
+at::Tensor LearnerStrategy::logits(const Images& images, const OnBatch& on_batch) {
+  constexpr std::int64_t kBatch = 256;
+  const c10::NoGradGuard no_gradient;
+  std::vector<at::Tensor> parts;
+  std::int64_t done = 0;
+  do {
+    const std::int64_t end = std::min(done + kBatch, images.size());
+    parts.push_back(evaluate(normalized(images, at::arange(done, end, at::kLong), tensors_)));
+    done = end;
+    if (on_batch) on_batch();
+  } while (done < images.size());
+  return parts.front().defined() ? at::cat(parts).cpu() : at::Tensor();
 }
 
-at::Tensor WholeModel::mean_loss(const Parameters& parameters, const Images& images, const at::Tensor& indices) const {
+at::Tensor LearnerStrategy::evaluate(const at::Tensor& x) {
+  return run_layers(learner_.model(), learner_.parameters(), x, Mode::kEvaluation);
+}
+
+at::Tensor LearnerStrategy::mean_loss(const Parameters& parameters, const Images& images,
+                                      const at::Tensor& indices) const {
   const at::Tensor x = normalized(images, indices, tensors_);
   return at::cross_entropy_loss(run_layers(learner_.model(), parameters, x, Mode::kTraining),
                                 take_labels(images, indices).to(x.device()));

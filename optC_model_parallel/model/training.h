@@ -10,9 +10,8 @@
 
 #include "optC_model_parallel/model/checkpoint.h"
 #include "optC_model_parallel/model/images.h"
-#include "optC_model_parallel/model/optimizer.h"
+#include "optC_model_parallel/model/learner.h"
 #include "optC_model_parallel/model/training_record.h"
-#include "optC_model_parallel/strategy.h"
 
 namespace lab::optc {
 
@@ -37,37 +36,59 @@ struct PipelineOptions {
   bool recompute = false;              ///< drop activations, and recompute them in the backward pass
 };
 
-/// The function's results for all images, 256 at a time, without gradients: [N, 10]. Undefined if the function returns
-/// undefined tensors. Without images, the function is called once, with an empty batch.
-/// Call      the function gets x [B, 3, 32, 32]; `on_batch` may be empty
-at::Tensor batched_logits(const Images& images, const at::TensorOptions& options,
-                          const std::function<at::Tensor(const at::Tensor& x)>& function,
-                          const std::function<void()>& on_batch = {});
+/// Called with each step's loss, on the ranks that know it.
+using OnLoss = std::function<void(double loss)>;
 
-/// Each batch as a whole, through all of the learner's layers: the whole ones, or a rank's shard of each, with
-/// functions that communicate. Every rank then knows losses and logits.
-std::unique_ptr<Strategy> whole_batches(const TrainingOptions& options, Learner learner);
+/// Called after each batch of an evaluation and each file read, by the working thread: other ranks may be waiting.
+using OnBatch = std::function<void()>;
 
-/// Common base of strategies in which a process runs all layers, whole or as shards.
-class WholeModel : public Strategy {
+/// One way to train: alone, in stages, in shards, with stale weights. The training loop does the rest. Every rank of a
+/// parallel training calls the same functions in the same order.
+class Strategy {
  public:
-  WholeModel(const TrainingOptions& options, Learner learner);
+  virtual ~Strategy() = default;
 
-  at::Tensor logits(const Images& images, const OnBatch& on_batch = {}) override;
-  TensorMap parameters() const override { return learner_.tensors(); }
-  TensorMap state() const override { return learner_.state(); }
-  void load_state(const TensorMap& state) override { learner_.load_state(state); }
+  /// Trains on the batches [begin, end) of the epoch, in order, one update each, and returns when all are done. The
+  /// loss of a step is the mean cross-entropy of its batch, with the weights of its forward pass.
+  virtual void train(const Images& images, const EpochBatches& batches, const Slice& steps, const OnLoss& on_loss) = 0;
+
+  /// The model's logits, [N, 10], computed in batches of a few hundred; undefined on ranks that do not know them.
+  virtual at::Tensor logits(const Images& images, const OnBatch& on_batch = {}) = 0;
+
+  /// This rank's current tensors.
+  /// Aliasing  copies
+  virtual TensorMap parameters() const = 0;
+
+  /// Everything needed to resume training, as Learner::state().
+  virtual TensorMap state() const = 0;
+  virtual void load_state(const TensorMap& state) = 0;
+};
+
+/// A strategy by which this rank trains a learner.
+class LearnerStrategy : public Strategy {
+ public:
+  LearnerStrategy(const TrainingOptions& options, Learner learner)
+      : tensors_(options.tensors()), learner_(std::move(learner)) {}
+
+  at::Tensor logits(const Images& images, const OnBatch& on_batch = {}) final;
+  TensorMap parameters() const final { return learner_.tensors(); }
+  TensorMap state() const final { return learner_.state(); }
+  void load_state(const TensorMap& state) final { learner_.load_state(state); }
 
  protected:
+  /// The logits of one batch; undefined on ranks that do not know them. Unless overridden, all of the learner's layers,
+  /// whole or as shards with functions that communicate.
+  virtual at::Tensor evaluate(const at::Tensor& x);
+
   /// The mean cross-entropy of these images, with weights that may differ from the learner's.
   at::Tensor mean_loss(const Parameters& parameters, const Images& images, const at::Tensor& indices) const;
 
-  Learner& learner() { return learner_; }
-
- private:
-  at::TensorOptions tensors_;
+  const at::TensorOptions tensors_;
   Learner learner_;
 };
+
+/// Each batch as a whole, through all of the learner's layers. Every rank then knows losses and logits.
+std::unique_ptr<Strategy> whole_batches(const TrainingOptions& options, Learner learner);
 
 /// Callbacks of a training. All may be empty.
 struct TrainingEvents {
@@ -84,6 +105,6 @@ struct TrainingEvents {
 ///           of 80); hint: a lower --lr"); no image to train on, or none in a batch; a checkpoint of more steps than
 ///           asked for; those of the strategy and the checkpoints
 TrainingRecord run_training(const TrainingOptions& options, const Dataset& data, Strategy& strategy,
-                            Checkpoints* checkpoints, const TrainingEvents& events);
+                            Checkpoints* checkpoints = nullptr, const TrainingEvents& events = {});
 
 }  // namespace lab::optc

@@ -2,51 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <map>
-#include <string_view>
-#include <system_error>
-#include <utility>
-
 #include "common/api/errors.h"
 #include "common/tensor/files/safetensors.h"
 
 namespace lab::optc {
-namespace {
-
-[[noreturn]] void refuse_record(const std::string& name) {
-  throw UsageError(fmt::format("expected the record of a training, got '{}', which does not belong in one", name));
-}
-
-std::vector<double> read_doubles(const std::string& name, const at::Tensor& tensor) {
-  if (tensor.scalar_type() != at::kDouble || tensor.dim() != 1) refuse_record(name);
-  return doubles_in(tensor);
-}
-
-/// The parts of "epoch12.conv1.weight".
-struct EpochName {
-  std::size_t epoch = 0;  ///< from 1
-  std::string name;
-};
-
-EpochName epoch_name(const std::string& text) {
-  constexpr std::string_view kPrefix = "epoch";
-  const std::size_t dot = text.find('.');
-  EpochName parts;
-  if (dot == std::string::npos || text.compare(0, kPrefix.size(), kPrefix) != 0) refuse_record(text);
-  const auto [end, error] = std::from_chars(text.data() + kPrefix.size(), text.data() + dot, parts.epoch);
-  if (error != std::errc() || end != text.data() + dot || parts.epoch < 1) refuse_record(text);
-  parts.name = text.substr(dot + 1);
-  return parts;
-}
-
-}  // namespace
 
 TensorMap list_tensors(const TrainingRecord& record) {
-  TensorMap all;
-  all["losses"] = at::tensor(record.losses, at::kDouble);
-  all["test_losses"] = at::tensor(record.test_losses, at::kDouble);
-  all["accuracies"] = at::tensor(record.accuracies, at::kDouble);
+  TensorMap all = {{"losses", at::tensor(record.losses, at::kDouble)},
+                   {"test_losses", at::tensor(record.test_losses, at::kDouble)},
+                   {"accuracies", at::tensor(record.accuracies, at::kDouble)}};
   if (record.predictions.defined()) all["predictions"] = record.predictions;
   for (std::size_t i = 0; i < record.parameters.size(); ++i) {
     for (const auto& [name, tensor] : record.parameters[i]) all[fmt::format("epoch{}.{}", i + 1, name)] = tensor;
@@ -55,31 +19,35 @@ TensorMap list_tensors(const TrainingRecord& record) {
 }
 
 TrainingRecord make_record(const TensorMap& tensors) {
+  const auto numbers = [&](const char* name) {
+    const auto found = tensors.find(name);
+    if (found == tensors.end() || found->second.scalar_type() != at::kDouble || found->second.dim() != 1)
+      throw UsageError(fmt::format("expected the record of a training, got one without the numbers '{}'", name));
+    return doubles_in(found->second);
+  };
   TrainingRecord record;
-  for (const char* needed : {"losses", "test_losses", "accuracies"}) {
-    if (tensors.count(needed) == 0)
-      throw UsageError(fmt::format("expected the record of a training, got one without '{}'", needed));
+  record.losses = numbers("losses");
+  record.test_losses = numbers("test_losses");
+  record.accuracies = numbers("accuracies");
+  std::size_t num_known = 3 + tensors.count("predictions");
+  if (num_known > 3) record.predictions = tensors.at("predictions");
+  while (true) {
+    TensorMap epoch = tensors_after(fmt::format("epoch{}.", record.parameters.size() + 1), tensors);
+    if (epoch.empty()) break;
+    num_known += epoch.size();
+    record.parameters.push_back(std::move(epoch));
   }
-  std::map<std::size_t, TensorMap> epochs;
-  for (const auto& [name, tensor] : tensors) {
-    if (name == "losses") {
-      record.losses = read_doubles(name, tensor);
-    } else if (name == "test_losses") {
-      record.test_losses = read_doubles(name, tensor);
-    } else if (name == "accuracies") {
-      record.accuracies = read_doubles(name, tensor);
-    } else if (name == "predictions") {
-      record.predictions = tensor;
-    } else {
-      const EpochName parts = epoch_name(name);
-      epochs[parts.epoch][parts.name] = tensor;
-    }
-  }
-  for (auto& [epoch, parameters] : epochs) {
-    record.parameters.push_back(std::move(parameters));
-    if (record.parameters.size() != epoch) refuse_record(fmt::format("epoch{}", epoch));
-  }
+  if (num_known != tensors.size())
+    throw UsageError("expected the record of a training, got tensors that do not belong in one");
   return record;
+}
+
+TensorMap tensors_after(const std::string& prefix, const TensorMap& tensors) {
+  TensorMap part;
+  for (const auto& [name, tensor] : tensors) {
+    if (name.compare(0, prefix.size(), prefix) == 0) part[name.substr(prefix.size())] = tensor;
+  }
+  return part;
 }
 
 void save_record(const std::string& path, const TrainingRecord& record) {

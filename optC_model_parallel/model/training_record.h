@@ -2,7 +2,6 @@
 
 #include <ATen/ATen.h>
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -32,6 +31,9 @@ inline std::vector<double> doubles_in(const at::Tensor& tensor) {
 /// Errors    UsageError: tensors that are not a record
 TensorMap list_tensors(const TrainingRecord& record);
 TrainingRecord make_record(const TensorMap& tensors);
+
+/// The tensors whose names begin with the prefix, without it.
+TensorMap tensors_after(const std::string& prefix, const TensorMap& tensors);
 
 /// The same as one safetensors file.
 /// Errors    UsageError: the file cannot be written or read; load: the file is not a record

@@ -14,7 +14,7 @@
 #include "optC_model_parallel/commands/training_lines.h"
 #include "optC_model_parallel/model/generated_images.h"
 #include "optC_model_parallel/model/training.h"
-#include "optC_model_parallel/models.h"
+#include "optC_model_parallel/model/models.h"
 
 // Which rank trains what, how ranks agree on where to resume, and what counts as the same training.
 namespace lab::optc {

@@ -10,7 +10,7 @@
 #include "optC_model_parallel/calls/calls.h"
 #include "optC_model_parallel/calls/training_calls.h"
 #include "optC_model_parallel/model/images.h"
-#include "optC_model_parallel/models.h"
+#include "optC_model_parallel/model/models.h"
 
 // Initial weights and the order of images as the program of a judged rank has them.
 namespace lab::optc {

@@ -1,14 +1,10 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "common/api/partition.h"
-#include "optC_model_parallel/model/optimizer.h"
 #include "optC_model_parallel/model/training.h"
-#include "optC_model_parallel/strategy.h"
 
 namespace lab::optc {
 
@@ -22,11 +18,8 @@ std::unique_ptr<Strategy> single_process(const TrainingOptions& options);
 
 /// The whole model in one process, but each update uses gradients of the stale weights that the ranks of an
 /// asynchronous pipeline would have used: by formula, with the history of weights at hand. `stages` are the layers of
-/// each rank. The pipeline is empty at the beginning of each call of train().
+/// each rank, `learner` has all of them. The pipeline is empty at the beginning of each call of train().
 /// Errors    UsageError: a schedule that is not asynchronous; ContractError: stages that do not form the whole model
-std::unique_ptr<Strategy> stale_weights(const TrainingOptions& options, const PipelineOptions& pipeline,
-                                        const std::vector<Slice>& stages);
-/// With the caller's model.
 std::unique_ptr<Strategy> stale_weights(const TrainingOptions& options, const PipelineOptions& pipeline,
                                         const std::vector<Slice>& stages, Learner learner);
 

@@ -1,6 +1,5 @@
 #include "optC_model_parallel/model/parallel/stage_plan.h"
 
-#include <c10/util/accumulate.h>
 #include <fmt/format.h>
 
 #include <string>
@@ -43,22 +42,18 @@ ModelSpec layers_of_rank(const StagePlan& plan, int rank) {
 }
 
 RankPlan plan_of_rank(const StagePlan& plan, int rank) {
+  const ModelSpec all = layers_of_rank(plan, rank);
   RankPlan own;
+  own.num_parameters = all.num_parameters();
+  own.multiply_adds = all.multiply_adds();
+  own.share = own.multiply_adds / plan.model.multiply_adds();
   for (int chunk = 0; chunk < plan.num_chunks(); ++chunk) {
     const int stage = plan.numbers().find_stage(rank, chunk);
     const std::vector<LayerSpec> layers = plan.layers(stage).layers;
     const std::string between = chunk == 0 ? "" : ",";
     own.stages += between + fmt::to_string(stage);
     own.layers += between + layers.front().name + (layers.size() > 1 ? "-" + layers.back().name : "");
-    for (const LayerSpec& layer : layers) {
-      own.multiply_adds += layer.multiply_adds;
-      for (const ParameterSpec& spec : layer.parameters)
-        own.num_parameters += c10::multiply_integers(spec.shape.begin(), spec.shape.end());
-    }
   }
-  double all = 0;
-  for (const LayerSpec& layer : plan.model.layers) all += layer.multiply_adds;
-  own.share = own.multiply_adds / all;
   return own;
 }
 

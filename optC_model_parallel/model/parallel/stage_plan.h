@@ -6,7 +6,7 @@
 
 #include "common/api/partition.h"
 #include "common/pipeline/schedule.h"
-#include "optC_model_parallel/model.h"
+#include "optC_model_parallel/model/model.h"
 
 namespace lab::optc {
 

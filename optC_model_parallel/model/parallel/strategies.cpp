@@ -4,62 +4,46 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <iterator>
 #include <numeric>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "common/api/collectives.h"
-#include "common/api/communicator.h"
 #include "common/api/errors.h"
 #include "common/api/shapes.h"
 #include "common/base/text.h"
 #include "common/pipeline/generators.h"
+#include "common/pipeline/run_schedule.h"
 #include "optC_model_parallel/gpipe.h"
-#include "optC_model_parallel/model/optimizer.h"
-#include "optC_model_parallel/model/parallel/stage_plan.h"
-#include "optC_model_parallel/model/parallel/stages.h"
-#include "optC_model_parallel/model/training.h"
-#include "optC_model_parallel/models.h"
+#include "optC_model_parallel/model/draws.h"
+#include "optC_model_parallel/model/models.h"
 #include "optC_model_parallel/parallel_layers.h"
 #include "optC_model_parallel/pipedream.h"
-#include "optC_model_parallel/strategy.h"
 
 namespace lab::optc {
 namespace {
 
 /// An option's value that must be one of a list.
-void check_word(const char* option, const std::string& word, const std::vector<std::string>& words) {
+void check_word(const char* option, const std::string& word, const std::vector<std::string>& words, const char* use) {
   if (std::find(words.begin(), words.end(), word) != words.end()) return;
-  throw UsageError(fmt::format("{} {}: expected one of {} for a pipeline{}", option, word, fmt::join(words, ", "),
+  throw UsageError(fmt::format("{} {}: expected one of {} for {}{}", option, word, fmt::join(words, ", "), use,
                                did_you_mean(word, words)));
 }
 
-int num_layers(const std::string& model) {
-  return static_cast<int>(model_named(model).layers.size());
+std::size_t num_layers(const std::string& model) {
+  return model_named(model).layers.size();
 }
 
-/// For a command with --model; otherwise names a command that could train it.
-std::string deeper_model(int num_stages, bool has_model_option) {
+void check_layers(const std::string& model, int num_ranks, int num_chunks) {
+  const auto num_stages = static_cast<std::size_t>(num_ranks * num_chunks);
+  if (num_stages <= num_layers(model)) return;
+  std::string hint = "fewer ranks or chunks";
   for (const std::string& other : pipeline_model_names()) {
-    if (num_layers(other) < num_stages) continue;
-    return fmt::format("{}--model {}{} has {} layers", has_model_option ? "" : "`pipeline ", other,
-                       has_model_option ? "" : "`", num_layers(other));
+    if (num_layers(other) >= num_stages)
+      hint = fmt::format("`pipeline --model {}` has {} layers", other, num_layers(other));
   }
-  return "fewer ranks or chunks";
-}
-
-void check_layers(const std::string& model, int num_ranks, int num_chunks, bool has_model_option) {
-  const int num_stages = num_ranks * num_chunks, layers = num_layers(model);
-  if (num_stages <= layers) return;
   throw UsageError(
-      fmt::format("{}model {}: expected at least one layer for each of the {} stages ({} ranks with {} "
-                  "chunks each), got {} layers; hint: {}",
-                  has_model_option ? "--" : "", model, num_stages, num_ranks, num_chunks, layers,
-                  deeper_model(num_stages, has_model_option)));
+      fmt::format("--model {}: expected at least one layer for each of the {} stages ({} ranks with {} chunks each), got "
+                  "{} layers; hint: {}",
+                  model, num_stages, num_ranks, num_chunks, num_layers(model), hint));
 }
 
 void check_micro_batches(const PipelineOptions& pipeline, int num_ranks) {
@@ -86,18 +70,17 @@ const std::vector<std::string>& schedule_names() {
 }
 
 bool is_asynchronous(const std::string& schedule) {
-  return schedule == "pipedream" || schedule == "pipedream-sync" || schedule == "pipedream-2bw";
+  return schedule.rfind("pipedream", 0) == 0;
 }
 
-void check_pipeline(const TrainingOptions& options, const PipelineOptions& pipeline, int num_ranks,
-                    bool has_model_option) {
-  check_word("--model", options.model, pipeline_model_names());
-  check_word("--schedule", pipeline.schedule, schedule_names());
+void check_pipeline(const TrainingOptions& options, const PipelineOptions& pipeline, int num_ranks) {
+  check_word("--model", options.model, pipeline_model_names(), "a pipeline");
+  check_word("--schedule", pipeline.schedule, schedule_names(), "a pipeline");
   if (pipeline.num_chunks < 1) throw UsageError(fmt::format("--chunks {}: expected at least 1", pipeline.num_chunks));
   if (pipeline.num_chunks > 1 && pipeline.schedule != "interleaved")
     throw UsageError(fmt::format("--chunks {}: expected 1 with {}; hint: only interleaved has more",
                                  pipeline.num_chunks, pipeline.schedule));
-  check_layers(options.model, num_ranks, pipeline.num_chunks, has_model_option);
+  check_layers(options.model, num_ranks, pipeline.num_chunks);
   check_micro_batches(pipeline, num_ranks);
   if (pipeline.recompute && is_asynchronous(pipeline.schedule))
     throw UsageError(
@@ -106,48 +89,28 @@ void check_pipeline(const TrainingOptions& options, const PipelineOptions& pipel
                     pipeline.schedule));
 }
 
-namespace {
-
-std::vector<ParameterSpec> split_parameters(const ModelSpec& model) {
-  std::vector<ParameterSpec> all;
-  for (const LayerSpec& layer : model.layers) {
-    std::copy_if(layer.parameters.begin(), layer.parameters.end(), std::back_inserter(all),
-                 [](const ParameterSpec& spec) { return spec.split_dim >= 0; });
+void check_tensor(const TrainingOptions& options, int num_ranks) {
+  check_word("--model", options.model, tensor_model_names(), "tensor parallelism");
+  std::vector<ParameterSpec> split = parameter_specs(model_named(options.model));
+  split.erase(std::remove_if(split.begin(), split.end(), [](const auto& spec) { return spec.split_dim < 0; }),
+              split.end());
+  // What is split over ranks: features, channels, heads.
+  const auto num_pieces = [](const ParameterSpec& spec) {
+    return spec.shape[static_cast<std::size_t>(spec.split_dim)] / spec.split_unit;
+  };
+  std::int64_t common = 0;
+  for (const ParameterSpec& spec : split) common = std::gcd(common, num_pieces(spec));
+  std::vector<std::int64_t> divisors;
+  for (std::int64_t divisor = 1; divisor <= common; ++divisor) {
+    if (common % divisor == 0) divisors.push_back(divisor);
   }
-  return all;
-}
-
-/// What is split over ranks: features, channels, heads.
-std::int64_t num_pieces(const ParameterSpec& spec) {
-  return spec.shape[static_cast<std::size_t>(spec.split_dim)] / spec.split_unit;
-}
-
-std::vector<std::int64_t> divisors(std::int64_t number) {
-  std::vector<std::int64_t> all;
-  for (std::int64_t divisor = 1; divisor <= number; ++divisor) {
-    if (number % divisor == 0) all.push_back(divisor);
-  }
-  return all;
-}
-
-}  // namespace
-
-void check_tensor(const TrainingOptions& options, int num_ranks, bool has_model_option) {
-  const std::vector<std::string>& names = tensor_model_names();
-  if (std::find(names.begin(), names.end(), options.model) == names.end())
-    throw UsageError(
-        fmt::format("--model {}: expected one of {} for tensor parallelism", options.model, fmt::join(names, ", ")));
-  const std::vector<ParameterSpec> split = split_parameters(model_named(options.model));
-  const std::int64_t common = std::accumulate(
-      split.begin(), split.end(), std::int64_t{0},
-      [](std::int64_t divisor, const ParameterSpec& spec) { return std::gcd(divisor, num_pieces(spec)); });
   for (const ParameterSpec& spec : split) {
     if (num_pieces(spec) % num_ranks == 0) continue;
     throw UsageError(
-        fmt::format("{}model {}: {} {} cannot be split evenly over {} ranks along dimension {}{}; hint: {} ranks",
-                    has_model_option ? "--" : "", options.model, spec.name, shape_text(spec.shape), num_ranks,
-                    spec.split_dim, spec.split_unit == 1 ? "" : fmt::format(" in whole pieces of {}", spec.split_unit),
-                    fmt::join(divisors(common), ", ")));
+        fmt::format("--model {}: {} {} cannot be split evenly over {} ranks along dimension {}{}; hint: {} ranks",
+                    options.model, spec.name, shape_text(spec.shape), num_ranks, spec.split_dim,
+                    spec.split_unit == 1 ? "" : fmt::format(" in whole pieces of {}", spec.split_unit),
+                    fmt::join(divisors, ", ")));
   }
 }
 
@@ -166,50 +129,72 @@ Blocks parallel_blocks(Collectives& comm) {
 
 namespace {
 
-/// Common base of all training in stages: this rank's layers, and their evaluation. The last rank, which has the last
-/// stage, knows losses and logits.
-class PipelineTraining : public Strategy {
- public:
-  at::Tensor logits(const Images& images, const OnBatch& on_batch = {}) override;
-  TensorMap parameters() const override { return learner_.tensors(); }
-  TensorMap state() const override { return learner_.state(); }
-  void load_state(const TensorMap& state) override { learner_.load_state(state); }
-
- protected:
-  PipelineTraining(StagePlan plan, const TrainingOptions& options, Communicator& comm);
-
-  bool is_last_rank() const { return comm_.rank() == comm_.size() - 1; }
-
-  const StagePlan plan_;
-  const at::TensorOptions tensors_;
-  Communicator& comm_;
-  Learner learner_;
-
- private:
-  /// One batch through all stages, forward only: the logits on the last rank, undefined elsewhere.
-  at::Tensor read_answers(const at::Tensor& images) const;
-};
-
-PipelineTraining::PipelineTraining(StagePlan plan, const TrainingOptions& options, Communicator& comm)
-    : plan_(std::move(plan)),
-      tensors_(options.tensors()),
-      comm_(comm),
-      learner_(layers_of_rank(plan_, comm.rank()),
-               first_parameters(layers_of_rank(plan_, comm.rank()), options.seed, tensors_), options.optimizer) {}
-
-at::Tensor PipelineTraining::logits(const Images& images, const OnBatch& on_batch) {
-  return batched_logits(
-      images, tensors_, [this](const at::Tensor& x) { return read_answers(x); }, on_batch);
+Learner learner_of_rank(const StagePlan& plan, const TrainingOptions& options, int rank) {
+  const ModelSpec layers = layers_of_rank(plan, rank);
+  return {layers, first_parameters(layers, options.seed, options.tensors()), options.optimizer};
 }
 
-at::Tensor PipelineTraining::read_answers(const at::Tensor& images) const {
+/// This rank's layers. The last rank, which has the last stage, knows losses and logits.
+class PipelineTraining : public LearnerStrategy {
+ public:
+  PipelineTraining(StagePlan plan, const TrainingOptions& options, const PipelineOptions& pipeline, Communicator& comm)
+      : LearnerStrategy(options, learner_of_rank(plan, options, comm.rank())),
+        plan_(std::move(plan)),
+        pipeline_(pipeline),
+        comm_(comm) {}
+
+  void train(const Images& images, const EpochBatches& batches, const Slice& steps, const OnLoss& on_loss) override {
+    const bool drains = !is_asynchronous(pipeline_.schedule);
+    const bool in_pieces = drains || pipeline_.schedule == "pipedream-2bw";
+    std::vector<at::Tensor> next;  // batches between which the pipeline is not drained
+    for (std::int64_t step = steps.begin; step < steps.end(); ++step) {
+      next.push_back(batches.indices(step));
+      if (!drains && step < steps.end() - 1) continue;
+      const MicroBatchData data(images, std::exchange(next, {}), in_pieces ? pipeline_.num_micro_batches : 1, tensors_);
+      if (drains) {
+        train_one(data, on_loss);
+      } else {
+        StashedStage stage(plan_, learner_, version_rule(pipeline_, comm_.rank(), comm_.size()), data, on_loss, comm_);
+        run(stage, "1f1b", data);
+      }
+    }
+  }
+
+ protected:
+  /// The batch goes through all stages, forward only.
+  at::Tensor evaluate(const at::Tensor& images) override;
+
+ private:
+  void train_one(const MicroBatchData& batch, const OnLoss& on_loss) {
+    PipelineStages stages(plan_, learner_.parameters(), batch, pipeline_.recompute, comm_);
+    if (pipeline_.schedule == "gpipe") {
+      gpipe(stages, comm_.point_to_point(), static_cast<int>(batch.num_micro_batches()), stage_buffers(plan_, batch));
+    } else {
+      run(stages, pipeline_.schedule, batch);
+    }
+    if (comm_.rank() == comm_.size() - 1) on_loss(stages.loss());
+    learner_.step();
+  }
+
+  void run(pipeline::StageWork& work, const std::string& schedule, const MicroBatchData& data) {
+    const auto count = static_cast<int>(data.num_micro_batches());
+    run_schedule(pipeline::make_schedule({schedule, plan_.num_ranks, count, plan_.num_chunks()}),
+                 comm_.point_to_point(), work, stage_buffers(plan_, data));
+  }
+
+  const StagePlan plan_;
+  const PipelineOptions pipeline_;
+  Communicator& comm_;
+};
+
+at::Tensor PipelineTraining::evaluate(const at::Tensor& images) {
   PointToPoint& p2p = comm_.point_to_point();
   const int p = p2p.size();
   const std::vector<Parameters> weights = by_chunk(plan_, p2p.rank(), learner_.parameters());
   at::Tensor x = images;
-  // A batch passes the stages in order: each chunk receives from the stage before and sends to the next.
   for (int chunk = 0; chunk < plan_.num_chunks(); ++chunk) {
     const int stage = plan_.numbers().find_stage(p2p.rank(), chunk);
+    // The rank before sends this stage's input, and the rank after it waits for the output; one rank alone keeps both.
     if (stage > 0 && p > 1) {
       std::vector<std::int64_t> shape = plan_.out_shape(stage - 1);
       shape.insert(shape.begin(), images.size(0));
@@ -219,81 +204,10 @@ at::Tensor PipelineTraining::read_answers(const at::Tensor& images) const {
     x = run_layers(plan_.layers(stage), weights[static_cast<std::size_t>(chunk)], x, Mode::kEvaluation);
     if (stage < plan_.num_stages() - 1 && p > 1) p2p.send(x, (p2p.rank() + 1) % p, stage + 1);
   }
-  return is_last_rank() ? x : at::Tensor();
+  return p2p.rank() == p - 1 ? x : at::Tensor();
 }
-
-class SynchronousPipeline : public PipelineTraining {
- public:
-  SynchronousPipeline(const StagePlan& plan, const TrainingOptions& options, const PipelineOptions& pipeline,
-                      Communicator& comm)
-      : PipelineTraining(plan, options, comm),
-        num_micro_batches_(static_cast<int>(pipeline.num_micro_batches)),
-        stages_(plan_, learner_.parameters(), pipeline.recompute, comm) {
-    if (pipeline.schedule != "gpipe")
-      schedule_ = pipeline::make_schedule({pipeline.schedule, plan_.num_ranks, num_micro_batches_, plan_.num_chunks()});
-  }
-
-  void train(const Images& images, const EpochBatches& batches, const Slice& steps, const OnLoss& on_loss) override {
-    for (std::int64_t step = steps.begin; step < steps.end(); ++step) {
-      const MicroBatchData batch(images, {batches.indices(step)}, num_micro_batches_, tensors_);
-      stages_.begin(batch);
-      pass(stage_buffers(plan_, batch));
-      if (is_last_rank()) on_loss(stages_.loss());
-      learner_.step();
-    }
-  }
-
- private:
-  /// Forward and backward.
-  void pass(const pipeline::Buffers& buffers) {
-    if (schedule_) {
-      run_schedule(*schedule_, comm_.point_to_point(), stages_, buffers);
-    } else {
-      gpipe(stages_, comm_.point_to_point(), num_micro_batches_, buffers);
-    }
-  }
-
-  const int num_micro_batches_;
-  PipelineStages stages_;
-  std::optional<pipeline::Schedule> schedule_;  ///< none: the student's own loop
-};
-
-class AsynchronousPipeline : public PipelineTraining {
- public:
-  AsynchronousPipeline(const StagePlan& plan, const TrainingOptions& options, std::int64_t num_micro_batches,
-                       VersionRule find_version, Communicator& comm)
-      : PipelineTraining(plan, options, comm),
-        num_micro_batches_(num_micro_batches),
-        version_of_(std::move(find_version)) {}
-
-  void train(const Images& images, const EpochBatches& batches, const Slice& steps, const OnLoss& on_loss) override {
-    if (steps.size == 0) return;
-    std::vector<at::Tensor> indices;
-    for (std::int64_t step = steps.begin; step < steps.end(); ++step) indices.push_back(batches.indices(step));
-    const MicroBatchData data(images, std::move(indices), num_micro_batches_, tensors_);
-    const auto count = static_cast<int>(data.num_micro_batches());
-    StashedStage stage(plan_, learner_, version_of_, data, on_loss, comm_);
-    run_schedule(pipeline::make_schedule({"1f1b", plan_.num_ranks, count}), comm_.point_to_point(), stage,
-                 stage_buffers(plan_, data));
-  }
-
- private:
-  const std::int64_t num_micro_batches_;
-  const VersionRule version_of_;
-};
 
 }  // namespace
-
-std::unique_ptr<Strategy> synchronous_pipeline(const StagePlan& plan, const TrainingOptions& options,
-                                               const PipelineOptions& pipeline, Communicator& comm) {
-  return std::make_unique<SynchronousPipeline>(plan, options, pipeline, comm);
-}
-
-std::unique_ptr<Strategy> asynchronous_pipeline(const StagePlan& plan, const TrainingOptions& options,
-                                                std::int64_t num_micro_batches, const VersionRule& find_version,
-                                                Communicator& comm) {
-  return std::make_unique<AsynchronousPipeline>(plan, options, num_micro_batches, find_version, comm);
-}
 
 VersionRule version_rule(const PipelineOptions& pipeline, int stage, int num_stages) {
   if (pipeline.schedule == "pipedream")
@@ -305,22 +219,27 @@ VersionRule version_rule(const PipelineOptions& pipeline, int stage, int num_sta
   throw ContractError(fmt::format("version_rule: expected a schedule with stale weights, got {}", pipeline.schedule));
 }
 
+std::unique_ptr<Strategy> pipeline_in_stages(const StagePlan& plan, const TrainingOptions& options,
+                                             const PipelineOptions& pipeline, Communicator& comm) {
+  return std::make_unique<PipelineTraining>(plan, options, pipeline, comm);
+}
+
 std::unique_ptr<Strategy> pipeline_parallel(const TrainingOptions& options, const PipelineOptions& pipeline,
                                             Communicator& comm) {
   check_pipeline(options, pipeline, comm.size());
-  const StagePlan plan = balanced_plan(model_named(options.model), comm.size(), pipeline.num_chunks);
-  if (!is_asynchronous(pipeline.schedule)) return synchronous_pipeline(plan, options, pipeline, comm);
-  const std::int64_t per_batch = pipeline.schedule == "pipedream-2bw" ? pipeline.num_micro_batches : 1;
-  return asynchronous_pipeline(plan, options, per_batch, version_rule(pipeline, comm.rank(), comm.size()), comm);
+  return pipeline_in_stages(balanced_plan(model_named(options.model), comm.size(), pipeline.num_chunks), options,
+                            pipeline, comm);
 }
 
 std::unique_ptr<Strategy> tensor_parallel(const TrainingOptions& options, Communicator& comm) {
   check_tensor(options, comm.size());
-  // Every rank draws the whole model, as the single process does, and keeps its shards. All ranks then take whole
-  // batches: what is not split is computed on all of them, with the same bits.
+  // Every rank draws the whole of each tensor, as the single process does, and keeps its shard. All ranks then take
+  // whole batches: what is not split is computed on all of them, with the same bits.
   ModelSpec model = model_named(options.model, parallel_blocks(comm.collectives()));
-  const Parameters whole = first_parameters(model, options.seed, options.tensors());
-  Parameters shards = take_shard(model, whole, comm.rank(), comm.size());
+  const auto draw_shard = [&](const ParameterSpec& spec) {
+    return take_shard(spec, draw_parameter(spec, options.seed).to(options.tensors()), comm.rank(), comm.size());
+  };
+  Parameters shards = make_parameters(model, draw_shard);
   return whole_batches(options, Learner(std::move(model), std::move(shards), options.optimizer));
 }
 

@@ -9,7 +9,7 @@
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/model/parallel/stage_plan.h"
-#include "optC_model_parallel/models.h"
+#include "optC_model_parallel/model/models.h"
 
 // The reference report has the same stages as the program: its table is generated here, and compared.
 namespace lab::optc {

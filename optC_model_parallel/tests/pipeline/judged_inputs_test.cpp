@@ -4,7 +4,7 @@
 #include "optC_model_parallel/calls/chain_model.h"
 #include "optC_model_parallel/calls/training_calls.h"
 #include "optC_model_parallel/cases/cases.h"
-#include "optC_model_parallel/models.h"
+#include "optC_model_parallel/model/models.h"
 
 // A judged rank is sent its own stage's or its own shards' weights, and of the images what its stage reads.
 namespace lab::optc {

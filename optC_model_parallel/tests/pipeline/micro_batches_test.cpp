@@ -7,7 +7,7 @@
 #include "common/testing/test.h"
 #include "optC_model_parallel/cases/pipeline_inputs.h"
 #include "optC_model_parallel/model/images.h"
-#include "optC_model_parallel/models.h"
+#include "optC_model_parallel/model/models.h"
 
 namespace lab::optc {
 namespace {

@@ -11,7 +11,7 @@
 #include "optC_model_parallel/cases/pipeline_inputs.h"
 #include "optC_model_parallel/cases/reference/single.h"
 #include "optC_model_parallel/model/training.h"
-#include "optC_model_parallel/models.h"
+#include "optC_model_parallel/model/models.h"
 
 // Trainings in stages compared with trainings in one process: losses, weights, logits, and resuming.
 namespace lab::optc {

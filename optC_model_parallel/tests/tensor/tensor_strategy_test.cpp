@@ -9,7 +9,7 @@
 #include "optC_model_parallel/model/generated_images.h"
 #include "optC_model_parallel/model/parallel/strategies.h"
 #include "optC_model_parallel/model/training.h"
-#include "optC_model_parallel/models.h"
+#include "optC_model_parallel/model/models.h"
 
 // Trainings of shards compared with the same ones in one process, to ten digits.
 namespace lab::optc {

@@ -4,7 +4,7 @@
 #include "common/tensor/exact_data.h"
 #include "common/testing/get_message.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/models.h"
+#include "optC_model_parallel/model/models.h"
 
 // A model's tensors: how they are initialized, named, assigned, and split into shards.
 namespace lab::optc {

@@ -1,4 +1,4 @@
-#include "optC_model_parallel/models.h"
+#include "optC_model_parallel/model/models.h"
 
 #include <algorithm>
 #include <map>

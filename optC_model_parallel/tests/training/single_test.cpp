@@ -8,7 +8,7 @@
 #include "common/testing/test.h"
 #include "optC_model_parallel/model/generated_images.h"
 #include "optC_model_parallel/model/training.h"
-#include "optC_model_parallel/models.h"
+#include "optC_model_parallel/model/models.h"
 
 // The one-process reference, compared with updates by hand.
 namespace lab::optc {

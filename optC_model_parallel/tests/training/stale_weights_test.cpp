@@ -9,7 +9,7 @@
 #include "common/testing/test.h"
 #include "optC_model_parallel/cases/reference/single.h"
 #include "optC_model_parallel/model/generated_images.h"
-#include "optC_model_parallel/models.h"
+#include "optC_model_parallel/model/models.h"
 
 // The one-process emulation of stale weights, compared with explicit tables of versions.
 namespace lab::optc {

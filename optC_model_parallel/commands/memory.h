@@ -9,28 +9,14 @@
 // One batch of many micro-batches through a pipeline, to measure how much of it each stage holds.
 namespace lab::optc {
 
-/// While it lives, this process can use only `more_bytes` of memory beyond what it had at construction: requests for
-/// more fail with std::bad_alloc or LibTorch's error, or with SIGSEGV in a library that does not check. The kernel
-/// counts: tensors, in whole pages, and everything else, but not memory that was already free in the heap.
-/// Call      one at a time per process
-/// Errors    UsageError: the kernel refuses
-class MemoryCap {
- public:
-  explicit MemoryCap(std::int64_t more_bytes);
-  ~MemoryCap();
-  MemoryCap(const MemoryCap&) = delete;
-  MemoryCap& operator=(const MemoryCap&) = delete;
-
- private:
-  std::uint64_t limit_before_;
-};
-
 struct MemoryRun {
   TrainingOptions training;  ///< the batch size follows from the micro-batches
   PipelineOptions pipeline;
   std::int64_t micro_batch_size = 1;
   int num_stages = 4;
-  std::int64_t cap_bytes = 0;  ///< by which each rank's process may grow meanwhile; 0: no limit. Processes only
+  /// MB by which each rank's process may grow meanwhile, counted and enforced by the kernel; 0: no limit. Requests for
+  /// more fail with std::bad_alloc or LibTorch's error, or with SIGSEGV in a library that does not check. Processes only.
+  std::int64_t cap_megabytes = 0;
   launch::WorldKind kind = launch::WorldKind::kProcesses;
   double timeout_seconds = 300;
 };

@@ -1,26 +1,19 @@
-#include "optC_model_parallel/calls/pipeline_part_trials.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "common/api/peak_memory.h"
 #include "common/api/shapes.h"
+#include "optC_model_parallel/calls/calls.h"
 #include "optC_model_parallel/live_micro_batches.h"
 #include "optC_model_parallel/micro_batches.h"
+#include "optC_model_parallel/model/training_record.h"
 #include "optC_model_parallel/pipedream.h"
 #include "optC_model_parallel/split_layers.h"
 #include "optC_model_parallel/weight_versions.h"
 
 namespace lab::optc {
 namespace {
-
-std::vector<double> make_row(const at::Tensor& rows, std::int64_t row, std::int64_t length) {
-  std::vector<double> values;
-  for (std::int64_t i = 0; i < length; ++i) values.push_back(rows[row][i].item<double>());
-  return values;
-}
 
 /// Stages that are empty or do not begin where the previous one ends; too few or too many; layers left at the end.
 std::int64_t count_faults(const std::vector<Slice>& stages, std::int64_t num_layers, std::int64_t num_stages) {
@@ -44,13 +37,6 @@ at::Tensor stacked(const std::vector<at::Tensor>& losses) {
   return at::stack(losses);
 }
 
-double compute_cost(const Slice& stage, const std::vector<double>& costs) {
-  double cost = 0;
-  for (std::int64_t layer = std::max<std::int64_t>(0, stage.begin); layer < stage.end(); ++layer)
-    cost += layer < static_cast<std::int64_t>(costs.size()) ? costs[static_cast<std::size_t>(layer)] : 0;
-  return cost;
-}
-
 /// At [p - 1, stage, i]; -1 where there is no such stage.
 template <typename VersionOf>
 at::Tensor version_table(const CaseInputs& inputs, const VersionOf& find_version) {
@@ -67,24 +53,26 @@ at::Tensor version_table(const CaseInputs& inputs, const VersionOf& find_version
 
 }  // namespace
 
-TensorMap split_trial(Communicator&, const CaseInputs& inputs) {
+TensorMap split_call(Communicator&, const CaseInputs& inputs) {
   const at::Tensor& shapes = inputs.tensor("input.shapes");
   const at::Tensor largest = at::zeros({shapes.size(0)}, at::kDouble);
   const at::Tensor faults = at::zeros({shapes.size(0)}, at::kLong);
   for (std::int64_t row = 0; row < shapes.size(0); ++row) {
     const auto num_layers = shapes[row][0].item<std::int64_t>(), num_stages = shapes[row][1].item<std::int64_t>();
-    const std::vector<double> costs = make_row(inputs.tensor("input.costs"), row, num_layers);
-    const std::vector<Slice> stages = split_layers(costs, static_cast<int>(num_stages));
-    double most = 0;
-    for (const Slice& stage : stages) most = std::max(most, compute_cost(stage, costs));
+    const at::Tensor costs = inputs.tensor("input.costs")[row].narrow(0, 0, num_layers);
+    const std::vector<Slice> stages = split_layers(doubles_in(costs), static_cast<int>(num_stages));
+    const std::int64_t found = count_faults(stages, num_layers, num_stages);
+    faults[row] = found;
+    double most = found == 0 ? 0 : -1;  // where layers are left out, or twice there, no stage has a cost
+    for (const Slice& stage : found == 0 ? stages : std::vector<Slice>())
+      most = std::max(most, costs.narrow(0, stage.begin, stage.size).sum().item<double>());
     largest[row] = most;
-    faults[row] = count_faults(stages, num_layers, num_stages);
   }
   if (inputs.integer("balanced") == 0) return {{"faults", faults}};
   return {{"largest", largest}, {"faults", faults}};
 }
 
-TensorMap cut_trial(Communicator&, const CaseInputs& inputs) {
+TensorMap cut_call(Communicator&, const CaseInputs& inputs) {
   const std::int64_t most_images = inputs.integer("most_images"), most = inputs.integer("most_micro_batches");
   const at::Tensor begins = at::full({most_images + 1, most, most}, -1, at::kLong), sizes = begins.clone();
   const at::Tensor counts = at::zeros({most_images + 1, most}, at::kLong);
@@ -102,7 +90,7 @@ TensorMap cut_trial(Communicator&, const CaseInputs& inputs) {
   return {{"begins", begins}, {"sizes", sizes}, {"counts", counts}};
 }
 
-TensorMap loss_trial(Communicator&, const CaseInputs& inputs) {
+TensorMap loss_call(Communicator&, const CaseInputs& inputs) {
   const at::Tensor logits = inputs.tensor("input.logits").clone().requires_grad_();
   const at::Tensor& labels = inputs.tensor("input.labels");
   std::vector<at::Tensor> parts;
@@ -118,7 +106,7 @@ TensorMap loss_trial(Communicator&, const CaseInputs& inputs) {
   return {{"parts", all.detach()}, {"logits.grad", logits.grad()}};
 }
 
-TensorMap stage_trial(Communicator&, const CaseInputs& inputs) {
+TensorMap stage_call(Communicator&, const CaseInputs& inputs) {
   const bool recompute = inputs.integer("recompute") != 0;
   const at::Tensor w1 = inputs.tensor("weight.first").clone().requires_grad_();
   const at::Tensor w2 = inputs.tensor("weight.second").clone().requires_grad_();
@@ -144,11 +132,11 @@ TensorMap stage_trial(Communicator&, const CaseInputs& inputs) {
         results[name + ".input.grad"] = live.backward(i, grad);
       }
       results[name + (step[1].item<bool>() ? ".live_after_forward" : ".live_after_backward")] =
-          at::full({1}, static_cast<std::int64_t>(live.size()), at::kLong);
+          make_count(static_cast<std::int64_t>(live.size()));
     }
   }
-  results["num_calls"] = at::full({1}, num_calls, at::kLong);
-  results["num_outputs_with_a_graph"] = at::full({1}, num_attached, at::kLong);
+  results["num_calls"] = make_count(num_calls);
+  results["num_outputs_with_a_graph"] = make_count(num_attached);
   results["first.grad"] = w1.grad();
   results["second.grad"] = w2.grad();
   if (!recompute) return results;
@@ -157,18 +145,18 @@ TensorMap stage_trial(Communicator&, const CaseInputs& inputs) {
   const PeakMemory memory(many.device());
   live.forward(0, many, middle);
   const std::int64_t beyond_input = memory.held_bytes() - static_cast<std::int64_t>(many.nbytes());
-  results["bytes_held_beyond_input"] = at::full({1}, std::max<std::int64_t>(0, beyond_input), at::kLong);
+  results["bytes_held_beyond_input"] = make_count(std::max<std::int64_t>(0, beyond_input));
   return results;
 }
 
-TensorMap versions_trial(Communicator&, const CaseInputs& inputs) {
+TensorMap weight_versions_call(Communicator&, const CaseInputs& inputs) {
   const at::Tensor& wanted = inputs.tensor("input.versions");
   const at::Tensor& stages = inputs.tensor("input.stages");
   const std::int64_t num_stages = wanted.size(0), num_micro_batches = wanted.size(1);
   const at::Tensor forward = at::full(wanted.sizes(), -1, at::kLong), backward = forward.clone();
   const at::Tensor num_same = at::zeros({num_stages}, at::kLong), during_forward = num_same.clone(),
                    after_backward = num_same.clone();
-  const auto version = [](std::int64_t number) { return Parameters{{{at::full({1}, number, at::kLong)}}}; };
+  const auto version = [](std::int64_t number) { return Parameters{{{make_count(number)}}}; };
   for (std::int64_t stage = 0; stage < num_stages; ++stage) {
     const auto num_in_flight = stages[stage][0].item<std::int64_t>(),
                per_update = stages[stage][1].item<std::int64_t>();
@@ -208,16 +196,16 @@ TensorMap versions_trial(Communicator&, const CaseInputs& inputs) {
           {"most_after_backward", after_backward}};
 }
 
-TensorMap stage_versions_trial(Communicator&, const CaseInputs& inputs) {
+TensorMap pipedream_call(Communicator&, const CaseInputs& inputs) {
   return {{"versions", version_table(inputs, pipedream_version)}};
 }
 
-TensorMap synced_versions_trial(Communicator&, const CaseInputs& inputs) {
+TensorMap vertical_sync_call(Communicator&, const CaseInputs& inputs) {
   const auto of_any_stage = [](std::int64_t mini_batch, int, int p) { return vertical_sync_version(mini_batch, p); };
   return {{"versions", version_table(inputs, of_any_stage).select(1, 0).contiguous()}};
 }
 
-TensorMap two_versions_trial(Communicator&, const CaseInputs& inputs) {
+TensorMap pipedream_2bw_call(Communicator&, const CaseInputs& inputs) {
   const auto of_any_stage = [](std::int64_t micro_batch, int, int m) { return pipedream_2bw_version(micro_batch, m); };
   return {{"versions", version_table(inputs, of_any_stage).select(1, 0).contiguous()}};
 }

@@ -13,15 +13,6 @@ namespace {
 constexpr std::int64_t kMostCutImages = 33;
 constexpr std::int64_t kMostCuts = 9;
 
-Case local_case(const std::string& task, const std::string& name, const Tolerance& tolerance = {0, 0}) {
-  Case result;
-  result.task = task;
-  result.name = result.prefix = name;
-  result.only_rank_zero = true;
-  result.tolerance = tolerance;
-  return result;
-}
-
 struct SplitRow {
   std::vector<double> costs;
   std::int64_t num_stages;
@@ -217,12 +208,12 @@ TensorMap stage_expected(const CaseInputs& inputs, bool recompute) {
       const bool forward = step[1].item<bool>();
       num_live += forward ? 1 : -1;
       results[fmt::format("{}{}.live_after_{}", stage, step[0].item<int>(), forward ? "forward" : "backward")] =
-          at::full({1}, num_live, at::kLong);
+          make_count(num_live);
     }
   }
-  results["num_calls"] = at::full({1}, 2 * kNumStageInputs * (recompute ? 2 : 1), at::kLong);
-  results["num_outputs_with_a_graph"] = at::zeros({1}, at::kLong);
-  if (recompute) results["bytes_held_beyond_input"] = at::zeros({1}, at::kLong);
+  results["num_calls"] = make_count(2 * kNumStageInputs * (recompute ? 2 : 1));
+  results["num_outputs_with_a_graph"] = make_count(0);
+  if (recompute) results["bytes_held_beyond_input"] = make_count(0);
   return results;
 }
 
@@ -237,15 +228,11 @@ Case stage_case(const std::string& task, const std::string& name, bool recompute
 
 }  // namespace
 
-Tolerance by_norm(double relative_norm) {
-  return {0, std::numeric_limits<double>::infinity(), relative_norm};
-}
-
 Case micro_batch_loss_float32_case() {
   return loss_case("MicroBatchLossFloat32", at::kFloat);
 }
 
-std::vector<Case> pipeline_part_cases() {
+std::vector<Case> part_cases() {
   return {split_case("SplitLayersConsecutive", false),
           split_case("SplitLayers", true),
           cut_case(),

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "optC_model_parallel/model.h"
 #include "optC_model_parallel/model/blocks.h"
+#include "optC_model_parallel/model/model.h"
 
 namespace lab::optc {
 
@@ -27,13 +27,5 @@ const std::vector<std::string>& tensor_model_names();
 /// Any of these models, built from the given blocks.
 /// Errors    UsageError: an unknown name; the known ones are listed
 ModelSpec model_named(const std::string& name, const Blocks& blocks = serial_blocks());
-
-/// Each of them.
-ModelSpec tutorial_model();
-ModelSpec deep_model();
-ModelSpec pair_model(const Blocks& blocks);
-ModelSpec pair_norm_model(const Blocks& blocks);
-ModelSpec vit_model(const Blocks& blocks);
-ModelSpec resnet_model(const Blocks& blocks);
 
 }  // namespace lab::optc
