@@ -60,15 +60,17 @@ TensorMap measure_batch(const MemoryRun& run, Communicator& comm) {
   const Images images = generated_images(kNumImages, 0, run.training.seed).train;
   TrainingOptions training = run.training;
   training.optimizer.momentum = 0;  // its buffers would be made in the first step
-  const auto train = [&](Strategy& strategy, std::int64_t num_micro_batches) {
-    const std::int64_t size = num_micro_batches * run.micro_batch_size;
-    strategy.train(images, {at::arange(size).remainder(kNumImages), size}, {0, 1}, [](double) {});
+  const auto one_batch = [&](const PipelineOptions& pipeline) {
+    const std::int64_t size = pipeline.num_micro_batches * run.micro_batch_size;
+    return EpochBatches(at::arange(size).remainder(kNumImages), size);
   };
+  const OnLoss no_callback = [](double) {};
   // The libraries allocate what they keep for the life of the process: threads, OpenBLAS buffers.
   PipelineOptions few = run.pipeline;
   few.num_micro_batches = 2 * run.num_stages;
-  train(*pipeline_parallel(training, few, comm), few.num_micro_batches);
+  pipeline_parallel(training, few, comm)->train(images, one_batch(few), {0, 1}, no_callback);
 
+  const EpochBatches batch = one_batch(run.pipeline);
   const std::unique_ptr<Strategy> strategy = pipeline_parallel(training, run.pipeline, comm);
   std::int64_t gradient_bytes = 0;
   for (const auto& parameter : strategy->parameters())
@@ -76,7 +78,7 @@ TensorMap measure_batch(const MemoryRun& run, Communicator& comm) {
   const PeakMemory memory(at::kCPU);
   std::optional<MemoryCap> cap;
   if (run.cap_megabytes > 0) cap.emplace(run.cap_megabytes * kMegabyte);
-  train(*strategy, run.pipeline.num_micro_batches);
+  strategy->train(images, batch, {0, 1}, no_callback);
   return {{"activation_bytes", at::scalar_tensor(memory.peak_bytes() - gradient_bytes, at::kLong)}};
 }
 

@@ -40,7 +40,7 @@ std::string message_about(const std::string& bytes) {
 CifarFiles find_among(const std::vector<std::string>& names) {
   const testing::TemporaryFolder folder;
   for (const std::string& name : names) testing::write_bytes(folder.file(name), record(0, 0));
-  return find_cifar_files(folder.file(""));
+  return CifarFiles(folder.file(""));
 }
 
 using Names = std::vector<std::string>;
@@ -84,7 +84,7 @@ TEST_CASE("a browser's second download, or an old copy, counts no image twice") 
 TEST_CASE("the Python version, and the folder above, are told which folder is wanted") {
   const testing::TemporaryFolder folder;
   testing::write_bytes(folder.file("data_batch_1"), "pickle");
-  const auto message = [&] { return testing::get_message([&] { find_cifar_files(folder.file("")); }); };
+  const auto message = [&] { return testing::get_message([&] { CifarFiles(folder.file("")); }); };
   CHECK(
       testing::contains(message(), "hint: these are the files of the Python version; download cifar-10-binary.tar.gz"));
   std::filesystem::create_directory(folder.file("cifar-10-batches-bin"));
@@ -112,12 +112,12 @@ TEST_CASE("no file is for training and for testing") {
 
 TEST_CASE("a folder that is not there, is a file, or lacks one kind of file") {
   const testing::TemporaryFolder folder;
-  CHECK(testing::contains(testing::get_message([&] { find_cifar_files(folder.file("absent")); }), "absent': expected"));
+  CHECK(testing::contains(testing::get_message([&] { CifarFiles(folder.file("absent")); }), "absent': expected"));
   testing::write_bytes(folder.file("train.bin"), record(0, 0));
-  CHECK(testing::contains(testing::get_message([&] { find_cifar_files(folder.file("train.bin")); }), "train.bin'"));
+  CHECK(testing::contains(testing::get_message([&] { CifarFiles(folder.file("train.bin")); }), "train.bin'"));
   CHECK(testing::contains(testing::get_message([&] { load_cifar(folder.file("")); }), "got none for testing"));
   CHECK(testing::contains(testing::get_message([] { find_among({"test_batch.bin"}); }), "got none for training"));
-  CHECK_THROWS_AS(find_cifar_files(folder.file("absent")), UsageError);
+  CHECK_THROWS_AS(CifarFiles(folder.file("absent")), UsageError);
 }
 
 TEST_CASE("a file that is empty, cut short, or has a byte too many") {

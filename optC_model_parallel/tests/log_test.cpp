@@ -63,7 +63,7 @@ log::LogExpectation expected_log(int num_ranks) {
   return make_expectation(program_steps(sections(), {default_pipeline(), default_tensor()}, {}), num_ranks);
 }
 
-log::LogExpectation expected_training_log(const CheckedTraining& training, int num_ranks) {
+log::LogExpectation expected_training_log(const TrainingRun& training, int num_ranks) {
   return make_expectation(program_steps({}, {training}, {}), num_ranks);
 }
 

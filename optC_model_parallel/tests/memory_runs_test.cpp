@@ -1,4 +1,4 @@
-#include "optC_model_parallel/commands/memory_runs.h"
+#include "optC_model_parallel/commands/memory.h"
 
 #include <cstdint>
 #include <cstdlib>

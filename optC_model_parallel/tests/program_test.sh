@@ -99,7 +99,7 @@ file=$(compgen -G "$scratch/broken/optC_checkpoints/Pipeline/*.rank1.safetensors
 printf '\377' | dd of="$file" bs=1 seek=$(($(stat -c %s "$file") / 2)) conv=notrunc status=none
 run "$program" "${long[@]}" --out "$scratch/broken" --save "$scratch/broken" --resume
 for rank in 0 1 2 3; do cmp -s "$scratch/whole/rank$rank.safetensors" "$scratch/broken/rank$rank.safetensors" || same=1; done
-verdict "$([[ $code == 0 && $same == 0 ]] && grep -q "rank 1: Pipeline: checkpoint of step 40: '.*rank1.safetensors' is damaged: tensor" "$scratch/err" && grep -q 'rank 0: Pipeline: --resume: the training goes on from step 36 of' "$scratch/err"; echo $?)" "a damaged checkpoint: the one before serves"
+verdict "$([[ $code == 0 && $same == 0 ]] && grep -q "rank 1: Pipeline: checkpoint of step 40: '.*rank1.safetensors' is damaged: it has the checksum" "$scratch/err" && grep -q 'rank 0: Pipeline: --resume: the training goes on from step 36 of' "$scratch/err"; echo $?)" "a damaged checkpoint: the one before serves"
 cp -r "$scratch/broken" "$scratch/damaged"
 truncate -s -1 "$scratch"/damaged/optC_checkpoints/Pipeline/step*.rank1.safetensors
 run "$program" "${long[@]}" --out "$scratch/damaged" --resume

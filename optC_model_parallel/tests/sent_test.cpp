@@ -8,7 +8,7 @@
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
 #include "optC_model_parallel/calls/calls.h"
-#include "optC_model_parallel/calls/training_calls.h"
+#include "optC_model_parallel/calls/pipeline_calls.h"
 #include "optC_model_parallel/model/images.h"
 #include "optC_model_parallel/model/models.h"
 

@@ -1,6 +1,6 @@
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/calls/pass_trial.h"
+#include "optC_model_parallel/calls/pipeline_calls.h"
 #include "optC_model_parallel/cases/cases.h"
 
 // Bounds that no change of a student file alone exceeds: those on the time of a schedule, which is given code, and on
@@ -45,7 +45,7 @@ std::string verdict_on_schedule(const std::string& name, const GpipeFunction& sc
   const TaskCall call = [&](Communicator& comm, const CaseInputs& inputs) {
     CaseInputs changed = inputs;
     changed.numbers["schedule"] = 0;  // gpipe
-    return without_count(pass_trial(comm, changed, schedule));
+    return without_count(pass_call(comm, changed, schedule));
   };
   return testing::verdict({test_case}, name, call, num_ranks);
 }

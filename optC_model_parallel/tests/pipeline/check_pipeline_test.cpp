@@ -14,17 +14,6 @@ std::string said(const std::string& model, const PipelineOptions& pipeline, int 
 
 const std::string kNothing = "nothing was thrown";
 
-TEST_CASE("a command without --model gets no hint that names it as its own option") {
-  TrainingOptions options;
-  const auto refusal = [&](bool has_model_option) {
-    return testing::get_message([&] { check_pipeline(options, {}, 6, has_model_option); });
-  };
-  CHECK(testing::contains(refusal(true), "--model tutorial: expected"));
-  CHECK(testing::contains(refusal(true), "hint: --model deep has 8 layers"));
-  CHECK(refusal(false).rfind("model tutorial: expected", 0) == 0);
-  CHECK(testing::contains(refusal(false), "hint: `pipeline --model deep` has 8 layers"));
-}
-
 TEST_CASE("check_pipeline: what can be trained is let through") {
   for (const std::string& schedule : schedule_names()) {
     CAPTURE(schedule);
@@ -47,7 +36,7 @@ TEST_CASE("check_pipeline: names that are not known, or not for pipelines") {
 TEST_CASE("check_pipeline: more stages than layers") {
   CHECK(said("tutorial", {"gpipe", 4, 1}, 6) ==
         "--model tutorial: expected at least one layer for each of the 6 stages (6 ranks with 1 chunks each), got 5 "
-        "layers; hint: --model deep has 8 layers");
+        "layers; hint: `pipeline --model deep` has 8 layers");
   CHECK(said("deep", {"interleaved", 5, 2}, 5) ==
         "--model deep: expected at least one layer for each of the 10 stages (5 ranks with 2 chunks each), got 8 "
         "layers; hint: fewer ranks or chunks");

@@ -2,15 +2,15 @@
 
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
-#include "optC_model_parallel/calls/chain_model.h"
-#include "optC_model_parallel/cases/pipeline_inputs.h"
+#include "optC_model_parallel/calls/pipeline_calls.h"
+#include "optC_model_parallel/cases/cases.h"
 #include "optC_model_parallel/model/parallel/stages.h"
 
 namespace lab::optc {
 namespace {
 
 /// Adds one forward, and another one backward.
-class AddOne : public WholePasses {
+class AddOne : public pipeline::StageWork {
  public:
   at::Tensor forward(int, int, const at::Tensor& input) override { return input.defined() ? input + 1 : at::ones({2}); }
   at::Tensor backward(int, int, const at::Tensor& grad) override { return grad.defined() ? grad + 1 : at::ones({2}); }
@@ -72,11 +72,11 @@ TEST_CASE("gpipe: traced, each stage shows every micro-batch's forward and backw
   launch::WorldSpec spec = threads(2);
   spec.traced = true;
   const launch::WorldOutcome outcome = launch::run_ranks(spec, [](Communicator& comm) {
-    const StagePlan plan = uneven_plan(comm.size(), 1);
+    const StagePlan plan = chain_plan(comm.size(), 1);
     const Images images = random_images(3, 1);
     const MicroBatchData batch(images, {at::arange(3, at::kLong)}, 2, at::kDouble);
-    PipelineStages stages(plan, first_parameters(layers_of_rank(plan, comm.rank()), 1, at::kDouble), false, comm);
-    stages.begin(batch);
+    const Parameters weights = first_parameters(layers_of_rank(plan, comm.rank()), 1, at::kDouble);
+    PipelineStages stages(plan, weights, batch, false, comm);
     gpipe(stages, comm.point_to_point(), 2, stage_buffers(plan, batch));
     return TensorMap{};
   });

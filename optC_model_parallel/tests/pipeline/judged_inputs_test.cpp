@@ -1,8 +1,8 @@
 #include <set>
 
 #include "common/testing/test.h"
-#include "optC_model_parallel/calls/chain_model.h"
-#include "optC_model_parallel/calls/training_calls.h"
+#include "optC_model_parallel/calls/pipeline_calls.h"
+#include "optC_model_parallel/calls/pipeline_calls.h"
 #include "optC_model_parallel/cases/cases.h"
 #include "optC_model_parallel/model/models.h"
 
@@ -66,7 +66,7 @@ TEST_CASE("judged: one batch in stages, each with its own layers, pixels on the 
       const CasePlace place{rank, 3, kSeed};
       const CaseInputs all = test_case.inputs(place), sent = judged_inputs(test_case, place);
       check_images("input.", all.tensors, sent.tensors, place);
-      check_weights(sent.tensors, layers_of_rank(uneven_plan(3, static_cast<int>(all.integer("num_chunks"))), rank));
+      check_weights(sent.tensors, layers_of_rank(chain_plan(3, static_cast<int>(all.integer("num_chunks"))), rank));
     }
   }
   for (const Case& test_case : stale_cases())

@@ -5,7 +5,7 @@
 #include "common/tensor/seeded.h"
 #include "common/testing/get_message.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/cases/pipeline_inputs.h"
+#include "optC_model_parallel/cases/cases.h"
 #include "optC_model_parallel/model/images.h"
 #include "optC_model_parallel/model/models.h"
 

@@ -9,14 +9,6 @@
 namespace lab::optc {
 namespace {
 
-/// Those that a run does not print.
-std::vector<Case> unprinted_cases() {
-  std::vector<Case> all = unprinted_pass_cases();
-  all.push_back(pipedream_long_case());
-  all.push_back(micro_batch_loss_float32_case());
-  return all;
-}
-
 void check_all_pass(const std::vector<Case>& cases, launch::WorldKind kind, int size, std::uint64_t seed) {
   CHECK(testing::problem_of_cases(cases, calls(), kind, size, seed) == "");
 }
@@ -29,7 +21,7 @@ TEST_CASE("the reference passes every case of the pipeline at every world size")
 
 TEST_CASE("the reference passes the cases that a run does not print: long ones, and those in float32") {
   for (const int size : testing::world_sizes({3, 4}, {1, 2, 3, 4, 7, 8}))
-    check_all_pass(unprinted_cases(), launch::WorldKind::kThreads, size, 1234);
+    check_all_pass(unprinted_pipeline_cases(), launch::WorldKind::kThreads, size, 1234);
 }
 
 TEST_CASE("every mistake is wrong, and recognised") {

@@ -7,8 +7,8 @@
 #include "common/testing/get_message.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
-#include "optC_model_parallel/calls/chain_model.h"
-#include "optC_model_parallel/cases/pipeline_inputs.h"
+#include "optC_model_parallel/calls/pipeline_calls.h"
+#include "optC_model_parallel/cases/cases.h"
 #include "optC_model_parallel/model/images.h"
 #include "optC_model_parallel/model/parallel/strategies.h"
 
@@ -37,13 +37,12 @@ std::vector<std::int64_t> bytes_held(bool recompute) {
   constexpr int kMicroBatches = 6;
   std::vector<std::int64_t> held;
   const launch::WorldOutcome outcome = launch::run_ranks(threads(1), [&](Communicator& comm) {
-    const StagePlan plan = uneven_plan(1, 1);
+    const StagePlan plan = chain_plan(1, 1);
     const Images images = random_images(kMicroBatches, 1);
     const MicroBatchData batch(images, {at::arange(kMicroBatches, at::kLong)}, kMicroBatches, at::kDouble);
     const Parameters weights = first_parameters(plan.model, 1, at::kDouble);
-    PipelineStages stages(plan, weights, recompute, comm);
+    PipelineStages stages(plan, weights, batch, recompute, comm);
     const PeakMemory memory(at::kCPU);
-    stages.begin(batch);
     for (int i = 0; i < kMicroBatches; ++i) stages.forward(0, i, {});
     held.push_back(memory.held_bytes());
     for (int i = 0; i < kMicroBatches; ++i) stages.backward(0, i, {});
@@ -63,7 +62,7 @@ TEST_CASE("with recomputation the first stage does not even hold its images; and
 }
 
 /// Stashed stages, and the largest number of versions that they had during a forward pass.
-class CountedVersions : public WholePasses {
+class CountedVersions : public pipeline::StageWork {
  public:
   explicit CountedVersions(StashedStage& stage) : stage_(stage) {}
 
@@ -87,7 +86,7 @@ std::vector<std::int64_t> find_most_versions(const PipelineOptions& pipeline) {
   constexpr int kStages = 4, kBatches = 12;
   std::vector<std::int64_t> most(kStages, -1);
   const launch::WorldOutcome outcome = launch::run_ranks(threads(kStages), [&](Communicator& comm) {
-    const StagePlan plan = uneven_plan(kStages, 1);
+    const StagePlan plan = chain_plan(kStages, 1);
     const ModelSpec own = plan.layers(comm.rank());
     Learner learner(own, first_parameters(own, 1, at::kDouble), {});
     const Images images = random_images(kBatches, 1);
@@ -116,7 +115,7 @@ TEST_CASE(
 }
 
 TEST_CASE("stages go backward in one piece") {
-  class Whole : public WholePasses {
+  class Whole : public pipeline::StageWork {
     at::Tensor forward(int, int, const at::Tensor& input) override { return input; }
     at::Tensor backward(int, int, const at::Tensor& grad) override { return grad; }
   };

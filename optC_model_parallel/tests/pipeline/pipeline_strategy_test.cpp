@@ -7,8 +7,8 @@
 #include "common/testing/get_message.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
-#include "optC_model_parallel/calls/chain_model.h"
-#include "optC_model_parallel/cases/pipeline_inputs.h"
+#include "optC_model_parallel/calls/pipeline_calls.h"
+#include "optC_model_parallel/cases/cases.h"
 #include "optC_model_parallel/cases/reference/single.h"
 #include "optC_model_parallel/model/training.h"
 #include "optC_model_parallel/model/models.h"
@@ -83,11 +83,11 @@ TEST_CASE("gpipe, 1f1b and interleaved leave what one process leaves, at every w
       // Under Adam a gradient that is m times too large changes nothing, so each schedule is tested with both.
       const TrainingOptions options =
           options_for(pipeline.recompute ? OptimizerOptions{"adam", 0.01, 0} : OptimizerOptions{"sgd", 0.05, 0.9});
-      const StagePlan plan = uneven_plan(p, pipeline.num_chunks);
+      const StagePlan plan = chain_plan(p, pipeline.num_chunks);
       const TensorMap expected = left_by(*whole_batches(options, whole_chain(plan, options)));
       INFO(pipeline.schedule << " with " << pipeline.num_micro_batches << " micro-batches on " << p << " ranks");
       CHECK(difference_on(
-                p, [&](Communicator& comm) { return synchronous_pipeline(plan, options, pipeline, comm); }, expected) <=
+                p, [&](Communicator& comm) { return pipeline_in_stages(plan, options, pipeline, comm); }, expected) <=
             1e-10);
     }
   }
@@ -95,7 +95,7 @@ TEST_CASE("gpipe, 1f1b and interleaved leave what one process leaves, at every w
 
 TEST_CASE("stale weights: what the emulation in one process leaves, at every world size") {
   for (const int p : testing::world_sizes({1, 3, 4}, {1, 2, 3, 4, 8})) {
-    const StagePlan plan = uneven_plan(p, 1);
+    const StagePlan plan = chain_plan(p, 1);
     for (const PipelineOptions& pipeline :
          {PipelineOptions{"pipedream", 1, 1}, PipelineOptions{"pipedream-sync", 1, 1},
           PipelineOptions{"pipedream-2bw", p, 1}, PipelineOptions{"pipedream-2bw", p + 3, 1}}) {
@@ -103,12 +103,8 @@ TEST_CASE("stale weights: what the emulation in one process leaves, at every wor
       const TensorMap expected = left_by(*stale_weights(options, pipeline, plan.stages, whole_chain(plan, options)));
       INFO(pipeline.schedule << " with " << pipeline.num_micro_batches << " micro-batches on " << p << " ranks");
       CHECK(difference_on(
-                p,
-                [&](Communicator& comm) {
-                  return asynchronous_pipeline(plan, options, pipeline.num_micro_batches,
-                                               version_rule(pipeline, comm.rank(), p), comm);
-                },
-                expected) <= 1e-10);
+                p, [&](Communicator& comm) { return pipeline_in_stages(plan, options, pipeline, comm); }, expected) <=
+            1e-10);
     }
   }
 }
@@ -127,7 +123,7 @@ TEST_CASE("pipeline_parallel: the real models, in stages that split_layers makes
     INFO(way.model << ", " << way.pipeline.schedule << " on " << way.num_ranks << " ranks");
     const StagePlan plan = balanced_plan(model_named(way.model), way.num_ranks, way.pipeline.num_chunks);
     const TensorMap expected =
-        left_by(is_asynchronous(way.pipeline.schedule) ? *stale_weights(options, way.pipeline, plan.stages)
+        left_by(is_asynchronous(way.pipeline.schedule) ? *stale_weights(options, way.pipeline, plan.stages, whole_learner(options))
                                                        : *single_process(options));
     CHECK(difference_on(
               way.num_ranks, [&](Communicator& comm) { return pipeline_parallel(options, way.pipeline, comm); },
@@ -163,15 +159,15 @@ TEST_CASE("a training that goes on from a kept state is, to the bit, the one tha
       resumed->load_state(whole->state());
       for (Strategy* each : {whole.get(), resumed.get()}) each->train(images, batches, {2, 3}, no_callback);
       TensorMap same;
-      const TensorMap again = resumed->state();
-      for (const auto& [name, tensor] : whole->state())
+      const TensorMap again = resumed->parameters();
+      for (const auto& [name, tensor] : whole->parameters())
         same[name] = at::full({1}, again.count(name) == 1 && again.at(name).equal(tensor), at::kBool);
-      same["number"] = at::full({1}, again.size() == whole->state().size(), at::kBool);
+      same["number"] = at::full({1}, again.size() == whole->parameters().size(), at::kBool);
       return same;
     });
     if (outcome.failure) FAIL(outcome.failure->message);
     for (const launch::RankOutcome& rank : outcome.ranks) {
-      CHECK(rank.tensors.size() > 8);
+      CHECK(rank.tensors.size() > 4);
       for (const auto& [name, same] : rank.tensors) {
         CAPTURE(name);
         CHECK(same.item<bool>());

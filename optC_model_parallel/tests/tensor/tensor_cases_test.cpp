@@ -13,8 +13,7 @@ namespace {
 /// Those of the sections, and those that a run does not print.
 std::vector<Case> tensor_cases() {
   std::vector<Case> all = list_cases(tensor_sections());
-  for (const std::vector<Case>& more : {function_dtype_cases(), unprinted_layer_cases(), block_float32_cases()})
-    all.insert(all.end(), more.begin(), more.end());
+  for (const Case& test_case : unprinted_tensor_cases()) all.push_back(test_case);
   return all;
 }
 

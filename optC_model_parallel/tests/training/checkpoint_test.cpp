@@ -12,6 +12,7 @@
 #include "common/testing/get_message.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 
 // A training's files, whenever it is killed.
 namespace lab::optc {
@@ -43,31 +44,31 @@ Checkpoint checkpoint_at(std::int64_t step) {
   return checkpoint;
 }
 
-/// The ranks of a training in one folder; they agree as they would by messages.
+/// The ranks of a training in one folder.
 class Ranks {
  public:
   explicit Ranks(std::string folder, int num_ranks = 2) : folder_(std::move(folder)), num_ranks_(num_ranks) {}
 
-  Checkpoints rank(int rank) const { return {options_in(folder_), rank, num_ranks_, agree()}; }
-  void write(int rank, std::int64_t step) const { this->rank(rank).write(checkpoint_at(step)); }
+  void write(int rank, std::int64_t step) const {
+    Checkpoints(options_in(folder_), rank, num_ranks_).write(checkpoint_at(step));
+  }
+
+  /// The step from which all ranks go on, with its weights; -1: none.
+  std::int64_t newest() const {
+    const launch::WorldOutcome outcome = launch::run_ranks(threads(num_ranks_), [&](Communicator& comm) {
+      Checkpoints checkpoints(options_in(folder_), comm.rank(), comm.size(), &comm.collectives());
+      const std::optional<Checkpoint> found = checkpoints.newest();
+      if (found && !found->state.at("fc.weight").equal(checkpoint_at(found->step).state.at("fc.weight")))
+        throw std::runtime_error("other weights");
+      return TensorMap{{"step", at::full({1}, found ? found->step : -1, at::kLong)}};
+    });
+    if (outcome.failure) throw UsageError(outcome.failure->message);
+    for (const launch::RankOutcome& rank : outcome.ranks)
+      CHECK(rank.tensors.at("step").equal(outcome.ranks[0].tensors.at("step")));
+    return outcome.ranks[0].tensors.at("step").item<std::int64_t>();
+  }
 
  private:
-  /// The largest step that all ranks have files for.
-  Checkpoints::Agree agree() const {
-    return [this](const Checkpoints::Found& own) {
-      Checkpoints::Agreed common;
-      for (const std::int64_t step : own.steps) {
-        bool everywhere = true;
-        for (int rank = 0; rank < num_ranks_; ++rank) everywhere = everywhere && has(rank, step);
-        if (everywhere) common.step = step;
-      }
-      return common;
-    };
-  }
-  bool has(int rank, std::int64_t step) const {
-    return std::filesystem::exists(fmt::format("{}/step{:08}.rank{}.safetensors", folder_, step, rank));
-  }
-
   std::string folder_;
   int num_ranks_;
 };
@@ -109,7 +110,6 @@ TEST_CASE("the two newest are kept, of this rank, and nothing of an earlier run 
   for (const std::int64_t step : {20, 40}) ranks.write(11, step);
   write_bytes(folder.file("step00000070.rank1.safetensors.123.0.tmp"), "half");
   write_bytes(folder.file("step00000070.rank1.txt"), "another's");
-  CHECK(ranks.rank(1).newest().has_value() == false);  // the other ranks have none
   ranks.write(1, 50);                                  // of a run that started over, or used another --checkpoint-every
   CHECK_FALSE(std::filesystem::exists(folder.file("step00000020.rank1.safetensors")));
   CHECK_FALSE(std::filesystem::exists(folder.file("step00000040.rank1.safetensors")));
@@ -119,29 +119,23 @@ TEST_CASE("the two newest are kept, of this rank, and nothing of an earlier run 
   CHECK(std::filesystem::exists(folder.file("step00000070.rank1.txt")));
   CHECK(std::filesystem::exists(folder.file("step00000020.rank11.safetensors")));
   CHECK(std::filesystem::exists(folder.file("step00000040.rank11.safetensors")));
-  CHECK(std::filesystem::exists(folder.file("epoch00001.rank1.safetensors")));
-  CHECK(folder.num_files() == 6);
+  CHECK(folder.num_files() == 4);
 }
 
 TEST_CASE("killed between two ranks' writes, both go on from the one before, and then write again") {
   const TemporaryFolder folder;
   const Ranks ranks(folder.file(""));
   ranks.write(0, 20);
-  CHECK_FALSE(ranks.rank(0).newest());  // rank 1 was killed before its first
+  CHECK(ranks.newest() == -1);  // rank 1 was killed before its first
   ranks.write(1, 20);
   ranks.write(0, 40);
   ranks.write(1, 40);
   ranks.write(0, 60);
-  for (const int rank : {0, 1}) {
-    const std::optional<Checkpoint> found = ranks.rank(rank).newest();
-    REQUIRE(found);
-    CHECK(found->step == 40);
-    CHECK(found->state.at("fc.weight").equal(checkpoint_at(40).state.at("fc.weight")));
-  }
+  CHECK(ranks.newest() == 40);
   ranks.write(1, 60);
   ranks.write(0, 60);
   write_bytes(folder.file("step00000080.rank1.safetensors.123.0.tmp"), "killed while writing");
-  CHECK(ranks.rank(1).newest()->step == 60);
+  CHECK(ranks.newest() == 60);
 }
 
 TEST_CASE("a file that was cut short is refused, wherever it was cut") {
@@ -158,7 +152,7 @@ TEST_CASE("a file that was cut short is refused, wherever it was cut") {
   CHECK(checkpoints.newest()->step == 20);
 }
 
-TEST_CASE("another fingerprint or number of ranks is refused, also by a rank that had no file") {
+TEST_CASE("another fingerprint or number of ranks is refused, and a rank that had no file is told so") {
   const TemporaryFolder folder;
   const Ranks two(folder.file(""), 2);
   two.write(0, 20);
@@ -167,13 +161,9 @@ TEST_CASE("another fingerprint or number of ranks is refused, also by a rank tha
   const std::string first = folder.file("/step00000020.rank0.safetensors");
   CheckpointOptions options = options_in(folder.file(""));
   options.fingerprint = "tutorial, seed 43";
-  CHECK(get_message([&] { Checkpoints(options, 1, 2).newest(); }) ==
+  CHECK(get_message([&] { Checkpoints(options, 0, 2).newest(); }) ==
         "checkpoint '" + first + "': expected fingerprint 'tutorial, seed 43', got 'tutorial, seed 42'" + hint);
-  const Ranks four(folder.file(""), 4);
-  for (const int rank : {0, 1, 2, 3}) {
-    CHECK(get_message([&] { four.rank(rank).newest(); }) ==
-          "checkpoint '" + first + "': expected num_ranks '4', got '2'" + hint);
-  }
+  CHECK(contains(get_message([&] { Ranks(folder.file(""), 4).newest(); }), "': expected num_ranks '4', got '2'" + hint));
   CHECK(contains(get_message([&] { Checkpoints(options_in(folder.file("")), 0, 1).newest(); }),
                  "expected num_ranks '1', got '2'"));
 }
@@ -205,20 +195,19 @@ TEST_CASE("a bit that is flipped anywhere is seen, and the step before serves") 
   last.back() = static_cast<char>(last.back() ^ 1);
   write_bytes(path, last);
   checkpoints.newest();
-  CHECK(contains(read_note(checkpoints), "is damaged: tensor '"));
-  CHECK(contains(read_note(checkpoints), "' has the checksum "));
+  CHECK(contains(read_note(checkpoints), "is damaged: it has the checksum "));
 }
 
 TEST_CASE("where no step is left intact, the training does not silently start over") {
   const TemporaryFolder folder;
   Checkpoints checkpoints(options_in(folder.file("")), 0, 1);
   checkpoints.write(checkpoint_at(20));
-  const std::string epoch = folder.file("/epoch00001.rank0.safetensors");
-  std::string bytes = read_bytes(epoch);
+  const std::string path = folder.file("/step00000020.rank0.safetensors");
+  std::string bytes = read_bytes(path);
   bytes.back() = static_cast<char>(bytes.back() ^ 1);
-  write_bytes(epoch, bytes);
+  write_bytes(path, bytes);
   const std::string message = get_message([&] { checkpoints.newest(); });
-  CHECK(contains(message, "--resume: no step is left that all ranks have intact: checkpoint of step 20: '" + epoch));
+  CHECK(contains(message, "--resume: no step is left that all ranks have intact: checkpoint of step 20: '" + path));
   CHECK(contains(message, "hint: without --resume the training starts over"));
 }
 
@@ -236,32 +225,6 @@ TEST_CASE("--resume with no checkpoint says so loudly, with the folder") {
   CHECK(second.notes().empty());  // the first rank reports it for all
 }
 
-TEST_CASE("the weights after past epochs are written once, and belong to the steps that name them") {
-  const TemporaryFolder folder;
-  Checkpoints checkpoints(options_in(folder.file("")), 0, 1);
-  std::vector<std::uintmax_t> sizes;
-  Checkpoint checkpoint = checkpoint_at(20);
-  checkpoint.record.parameters.clear();
-  for (const std::int64_t step : {20, 40, 60, 80}) {
-    checkpoint.step = step;
-    checkpoint.record.parameters.push_back({{"fc.weight", at::full({4096}, step)}});
-    checkpoints.write(checkpoint);
-    sizes.push_back(std::filesystem::file_size(folder.file(fmt::format("step{:08}.rank0.safetensors", step))));
-  }
-  CHECK(sizes.back() < sizes.front() + 1024);  // not 3 x 4096 values larger
-  CHECK(folder.num_files() == 2 + 4);
-  Checkpoints later(options_in(folder.file("")), 0, 1);
-  const std::optional<Checkpoint> found = later.newest();
-  REQUIRE(found->record.parameters.size() == 4);
-  CHECK(found->record.parameters[1].at("fc.weight").equal(at::full({4096}, 40)));
-  // Another training's epoch under the same name.
-  Checkpoints(options_in(folder.file("other")), 0, 1).write(checkpoint_at(20));
-  const std::string first = "epoch00001.rank0.safetensors";
-  std::filesystem::copy_file(folder.file("other/" + first), folder.file(first),
-                             std::filesystem::copy_options::overwrite_existing);
-  CHECK(contains(get_message([&] { later.newest(); }), "belongs to another training"));
-}
-
 TEST_CASE("weights that are not finite are neither written nor resumed from") {
   const TemporaryFolder folder;
   Checkpoints checkpoints(options_in(folder.file("")), 0, 1);
@@ -272,7 +235,7 @@ TEST_CASE("weights that are not finite are neither written nor resumed from") {
         "lower --lr");
   checkpoints.write(checkpoint_at(20));
   const std::string path = folder.file("/step00000020.rank0.safetensors");
-  CheckedTensors file = load_checked(path);
+  SafetensorsContent file = load_checked(path);
   file.tensors["state.fc.weight"].fill_(std::numeric_limits<double>::quiet_NaN());
   save_checked(path, file.tensors, file.metadata);
   CHECK(get_message([&] { checkpoints.newest(); }) ==
@@ -288,7 +251,7 @@ TEST_CASE("a file of another program in a checkpoint's place is refused") {
   Checkpoints checkpoints(options_in(folder.file("")), 0, 1);
   CHECK(get_message([&] { checkpoints.newest(); }) ==
         "--resume: no step is left that all ranks have intact: checkpoint of step 20: '" + path +
-            "' is damaged: its metadata has no checksum; hint: without --resume the training starts over");
+            "' is damaged: it has no checksum; hint: without --resume the training starts over");
 }
 
 /// Limits the size of this process's files, as on a full disk.

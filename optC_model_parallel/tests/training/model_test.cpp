@@ -1,4 +1,4 @@
-#include "optC_model_parallel/model.h"
+#include "optC_model_parallel/model/model.h"
 
 #include "common/api/errors.h"
 #include "common/tensor/exact_data.h"
@@ -128,10 +128,10 @@ TEST_CASE("a shard is a copy of some rows or columns; whole tensors stay whole")
   CHECK(shard.is_contiguous());
   CHECK(shard.data_ptr() != whole.data_ptr());
   CHECK(take_shard(kept, whole, 1, 2).equal(whole));
-  const Parameters of_model = take_shard(small_model(), first_parameters(small_model(), 1, at::kDouble), 1, 2);
-  CHECK((of_model.layers[0][0].sizes() == at::IntArrayRef{3, 4}));
-  CHECK(of_model.layers[0][0].requires_grad());
-  CHECK_FALSE(of_model.layers[0][2].requires_grad());
+  const TensorMap of_model =
+      take_shard(small_model(), named(small_model(), first_parameters(small_model(), 1, at::kDouble)), 1, 2);
+  CHECK(of_model.size() == 4);
+  CHECK((of_model.at("fc.weight").sizes() == at::IntArrayRef{3, 4}));
 }
 
 TEST_CASE("a dimension that does not divide is named, and so is a head that would be cut") {

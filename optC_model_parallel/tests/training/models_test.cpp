@@ -131,23 +131,20 @@ TEST_CASE("all ranks' shards put together are the whole, for as many ranks as mo
                                                                     {"vit", {1, 2, 4}}};
   for (const std::string& name : tensor_model_names()) {
     const ModelSpec model = model_named(name);
-    const Parameters whole = first_parameters(model, 42, at::kDouble);
+    const TensorMap whole = named(model, first_parameters(model, 42, at::kDouble));
     for (const int num_ranks : choose_num_ranks.at(name)) {
-      std::vector<Parameters> shards;
+      std::vector<TensorMap> shards;
       for (int rank = 0; rank < num_ranks; ++rank) shards.push_back(take_shard(model, whole, rank, num_ranks));
-      for (std::size_t i = 0; i < model.layers.size(); ++i) {
-        for (std::size_t j = 0; j < model.layers[i].parameters.size(); ++j) {
-          const int dim = model.layers[i].parameters[j].split_dim;
-          CAPTURE(model.layers[i].parameters[j].name);
-          std::vector<at::Tensor> parts;
-          for (const Parameters& shard : shards) parts.push_back(shard.layers[i][j]);
-          CHECK((dim < 0 ? parts.back() : at::cat(parts, dim)).equal(whole.layers[i][j]));
-        }
+      for (const ParameterSpec& spec : parameter_specs(model)) {
+        CAPTURE(spec.name);
+        std::vector<at::Tensor> parts;
+        for (const TensorMap& shard : shards) parts.push_back(shard.at(spec.name));
+        CHECK((spec.split_dim < 0 ? parts.back() : at::cat(parts, spec.split_dim)).equal(whole.at(spec.name)));
       }
     }
   }
   const ModelSpec vit = model_named("vit");
-  CHECK_THROWS_WITH_AS(take_shard(vit, first_parameters(vit, 42, at::kDouble), 0, 3),
+  CHECK_THROWS_WITH_AS(take_shard(vit, named(vit, first_parameters(vit, 42, at::kDouble)), 0, 3),
                        "'block1.q.weight' [48, 48]: dimension 0 cannot be split evenly over 3 ranks in whole pieces "
                        "of 12",
                        ContractError);

@@ -81,7 +81,9 @@ TEST_CASE("an interruption leaves no trace: the record and the weights have the 
 TEST_CASE("nor with stale weights, when there are as many checkpoints: each empties the pipeline") {
   const Dataset data = generated_images(45, 10, 1);
   const TrainingOptions options = four_steps();
-  const MakeStrategy strategy = [&] { return stale_weights(options, {"pipedream"}, {{0, 1}, {1, 1}, {2, 2}, {4, 1}}); };
+  const MakeStrategy strategy = [&] {
+    return stale_weights(options, {"pipedream"}, {{0, 1}, {1, 1}, {2, 2}, {4, 1}}, whole_learner(options));
+  };
   const TemporaryFolder whole_folder;
   Checkpoints whole(checkpoints_in(whole_folder), 0, 1);
   const TrainingRecord expected = run_training(options, data, *strategy(), &whole, {});

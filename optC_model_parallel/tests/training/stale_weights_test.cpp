@@ -66,7 +66,7 @@ TensorMap by_table(const Images& images, const Versions& versions, std::int64_t 
 }
 
 TensorMap emulated(const Images& images, const std::string& schedule, std::int64_t restart) {
-  const auto strategy = stale_weights(some_options(), {schedule}, kStages);
+  const auto strategy = stale_weights(some_options(), {schedule}, kStages, whole_learner(some_options()));
   const EpochBatches batches(images.size(), kBatch, 42, 0);
   std::size_t num_losses = 0;
   const auto count = [&](double) { ++num_losses; };
@@ -116,12 +116,12 @@ TEST_CASE("with one stage PipeDream is the single process, bit for bit, in both 
       for (const char* kind : {"sgd", "adam"}) {
         options.optimizer.kind = kind;
         const auto single = single_process(options);
-        const auto stale = stale_weights(options, {schedule}, {{0, 5}});
+        const auto stale = stale_weights(options, {schedule}, {{0, 5}}, whole_learner(options));
         std::vector<double> of_single, of_stale;
         single->train(images, batches, {0, kSteps}, [&](double loss) { of_single.push_back(loss); });
         stale->train(images, batches, {0, kSteps}, [&](double loss) { of_stale.push_back(loss); });
         CHECK(of_single == of_stale);
-        for (const auto& [name, tensor] : single->state()) CHECK(stale->state().at(name).equal(tensor));
+        for (const auto& [name, tensor] : single->parameters()) CHECK(stale->parameters().at(name).equal(tensor));
       }
     }
   }
@@ -129,7 +129,7 @@ TEST_CASE("with one stage PipeDream is the single process, bit for bit, in both 
 
 TEST_CASE("schedules that have no stale weights, and stages that are not the model, are refused") {
   const auto refusal = [](const std::string& schedule, const std::vector<Slice>& stages) {
-    return get_message([&] { stale_weights(some_options(), {schedule}, stages); });
+    return get_message([&] { stale_weights(some_options(), {schedule}, stages, whole_learner(some_options())); });
   };
   CHECK(refusal("1f1b", kStages) == "stale weights: expected pipedream, pipedream-sync, or pipedream-2bw, got '1f1b'");
   CHECK(refusal("pipedream", {{0, 2}, {3, 2}}) == "stale weights: expected stage 1 to begin at layer 2, got 3");

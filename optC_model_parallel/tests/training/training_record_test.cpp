@@ -60,14 +60,14 @@ TEST_CASE("tensors that are not a record are refused") {
   const at::Tensor one = at::ones({1}, at::kDouble);
   CHECK(refusal("epoch2.fc.bias", one) == "nothing was thrown");
   for (const char* name : {"fc.weight", "epoch.fc", "epoch0.fc", "epoch-1.fc", "epoch2x.fc", "epoch2", "epoch.2",
-                           "epoch99999999999999999999.fc"}) {
-    CHECK(refusal(name, one) ==
-          "expected the record of a training, got '" + std::string(name) + "', which does not belong in one");
+                           "epoch13.fc", "epoch99999999999999999999.fc"}) {
+    CAPTURE(name);
+    CHECK(refusal(name, one) == "expected the record of a training, got tensors that do not belong in one");
   }
-  CHECK(contains(refusal("epoch13.fc", one), "got 'epoch13'"));
-  CHECK(contains(refusal("losses", at::ones({1})), "got 'losses'"));
-  CHECK(contains(refusal("accuracies", at::ones({1, 1}, at::kDouble)), "got 'accuracies'"));
-  CHECK(get_message([] { make_record({}); }) == "expected the record of a training, got one without 'losses'");
+  const std::string without = "expected the record of a training, got one without the numbers '";
+  CHECK(refusal("losses", at::ones({1})) == without + "losses'");
+  CHECK(refusal("accuracies", at::ones({1, 1}, at::kDouble)) == without + "accuracies'");
+  CHECK(get_message([] { make_record({}); }) == without + "losses'");
   const std::string path = folder.file("f");
   save_safetensors(path, {{"fc.weight", one}});
   CHECK(contains(get_message([&] { load_record(path); }), "'" + path + "': expected the record of a training"));
