@@ -8,6 +8,7 @@
 #include "a4_data_tensor/parallel_functions.h"
 #include "a4_data_tensor/row_parallel.h"
 #include "a4_data_tensor/single_step.h"
+#include "common/rank/function_call.h"
 
 namespace lab::a4 {
 namespace {
@@ -26,37 +27,6 @@ at::Tensor copied(const at::Tensor& own, const at::Tensor& given) {
   if (own.defined() && given.defined() && own.is_alias_of(given))
     throw ResultError("the layer keeps a view of the weight that it is given, expected a copy");
   return own;
-}
-
-/// The call of f, the gather, or g. Inputs "input.x", "input.grad_out"; results "out", "x.grad", and "x" and "grad_out"
-/// as they are afterwards. Or "input.first.x", "input.second.x" and so on: called for each, then backward from all. With
-/// the number "strided" none of them is contiguous.
-TaskCall function_call(const std::function<at::Tensor(const at::Tensor& x, Collectives&)>& function) {
-  return [function](Communicator& comm, const CaseInputs& inputs) {
-    const bool is_strided = inputs.numbers.count("strided") != 0;
-    TensorMap results, leaves, outs;
-    for (const std::string prefix : {"", "first.", "second.", "third."}) {
-      if (inputs.tensors.count("input." + prefix + "x") == 0) continue;
-      at::Tensor x = inputs.tensor("input." + prefix + "x").clone();
-      at::Tensor grad_out = inputs.tensor("input." + prefix + "grad_out").clone();
-      leaves[prefix] = (is_strided ? with_other_strides(x) : x).requires_grad_();
-      results[prefix + "grad_out"] = is_strided ? with_other_strides(grad_out) : grad_out;
-      outs[prefix] = function(leaves[prefix], comm.collectives());
-    }
-    // Copied when all are there, and before the backward pass: neither may change another's.
-    for (const auto& [prefix, out] : outs) results[prefix + "out"] = out.defined() ? out.detach().clone() : out;
-    // One after the other: of several outputs in one call, a device's thread takes whichever it sees first, and ranks
-    // would call collectives in different orders.
-    for (const auto& [prefix, out] : outs) {
-      const at::Tensor& grad_out = results[prefix + "grad_out"];
-      if (can_go_backward(out, grad_out)) out.backward(grad_out);
-    }
-    for (const auto& [prefix, x] : leaves) {
-      results[prefix + "x.grad"] = x.grad();
-      results[prefix + "x"] = x.detach();
-    }
-    return results;
-  };
 }
 
 /// A layer, as a case uses it.

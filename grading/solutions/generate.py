@@ -43,7 +43,7 @@ TAKES_DIMS = {"narrow", "chunk", "cat", "stack", "select", "transpose", "sum", "
               "permute", "amax", "unbind", "split", "unsqueeze", "squeeze", "split_with_sizes", "shard", "require_dim"}
 SYMMETRIC = {"mse_loss", "max", "min", "maximum", "overlap", "transpose"}  # in their arguments
 COPIES = {"clone", "contiguous", "detach"}
-REDUCTIONS = {"my_allreduce", "reduce_parallel", "reduce_from_region", "reduce_within_region"}
+REDUCTIONS = {"my_allreduce", "reduce_parallel", "reduce_within_region"}
 TYPES = {"static_cast", "Tensor", "Slice", "Request", "size_t", "int64_t", "vector"}
 POSTING = re.compile(r"\b(isend|irecv|send|recv|pass_on|pass_on_unless_last|receive)\(")
 OTHER_CALLS = pairs(
@@ -52,9 +52,7 @@ OTHER_CALLS = pairs(
     "maximum": ["minimum"], "amax": ["amin"], "pop_front": ["pop_back"], "rbegin": ["begin"], "rend": ["end"],
     "add_": ["copy_", "sub_"], "sub_": ["add_"], "copy_": ["add_"], "zero_": ["clone"], "all_reduce": ["all_gather"],
     "chunk": ["split"], "forward": ["backward"], "sqrt": ["exp"], "rsqrt": ["sqrt"], "emplace": ["insert_or_assign"],
-    "copy_to_region": ["reduce_from_region", "reduce_within_region"], "ulysses_attention": ["ring_attention"],
-    "reduce_from_region": ["copy_to_region", "reduce_within_region"],
-    "reduce_within_region": ["reduce_from_region", "copy_to_region"]}
+    "ulysses_attention": ["ring_attention"], "reduce_within_region": ["reduce_parallel", "broadcast_parallel"]}
 BODIES = {"FUNCTION_DECL", "CXX_METHOD", "CONSTRUCTOR", "FUNCTION_TEMPLATE"}
 LOOPS = {"FOR_STMT", "CXX_FOR_RANGE_STMT", "WHILE_STMT"}
 CONTROL = LOOPS | {"IF_STMT", "SWITCH_STMT"}

@@ -51,8 +51,8 @@ at::Tensor version_table(const CaseInputs& inputs, const VersionOf& find_version
   return versions;
 }
 
-}  // namespace
-
+/// Inputs: rows of costs, and the number of layers and stages of each row. Results: each row's most expensive stage, and
+/// the faults of its stages: missing layers, layers in two stages, stages without a layer.
 TensorMap split_call(Communicator&, const CaseInputs& inputs) {
   const at::Tensor& shapes = inputs.tensor("input.shapes");
   const at::Tensor largest = at::zeros({shapes.size(0)}, at::kDouble);
@@ -72,6 +72,8 @@ TensorMap split_call(Communicator&, const CaseInputs& inputs) {
   return {{"largest", largest}, {"faults", faults}};
 }
 
+/// Results: where micro-batch i of m begins in a batch of B, and its size, at [B, m - 1, i]; the numbers of slices at
+/// [B, m - 1].
 TensorMap cut_call(Communicator&, const CaseInputs& inputs) {
   const std::int64_t most_images = inputs.integer("most_images"), most = inputs.integer("most_micro_batches");
   const at::Tensor begins = at::full({most_images + 1, most, most}, -1, at::kLong), sizes = begins.clone();
@@ -90,6 +92,7 @@ TensorMap cut_call(Communicator&, const CaseInputs& inputs) {
   return {{"begins", begins}, {"sizes", sizes}, {"counts", counts}};
 }
 
+/// Results: the parts, and all gradients of the logits.
 TensorMap loss_call(Communicator&, const CaseInputs& inputs) {
   const at::Tensor logits = inputs.tensor("input.logits").clone().requires_grad_();
   const at::Tensor& labels = inputs.tensor("input.labels");
@@ -106,6 +109,9 @@ TensorMap loss_call(Communicator&, const CaseInputs& inputs) {
   return {{"parts", all.detach()}, {"logits.grad", logits.grad()}};
 }
 
+/// Micro-batches of several sizes that come back in a different order; first through a middle stage, then through the
+/// last one. Results: outputs, gradients, how many were live when, how often the stages were computed. With recompute:
+/// how many bytes are kept between forward and backward in addition to the input.
 TensorMap stage_call(Communicator&, const CaseInputs& inputs) {
   const bool recompute = inputs.integer("recompute") != 0;
   const at::Tensor w1 = inputs.tensor("weight.first").clone().requires_grad_();
@@ -149,6 +155,8 @@ TensorMap stage_call(Communicator&, const CaseInputs& inputs) {
   return results;
 }
 
+/// Stages in 1F1B, one after the other. Results: the weights that each micro-batch got, forward and backward, how often
+/// these were the same tensors, and the largest numbers of versions kept.
 TensorMap weight_versions_call(Communicator&, const CaseInputs& inputs) {
   const at::Tensor& wanted = inputs.tensor("input.versions");
   const at::Tensor& stages = inputs.tensor("input.stages");
@@ -196,18 +204,30 @@ TensorMap weight_versions_call(Communicator&, const CaseInputs& inputs) {
           {"most_after_backward", after_backward}};
 }
 
-TensorMap pipedream_call(Communicator&, const CaseInputs& inputs) {
-  return {{"versions", version_table(inputs, pipedream_version)}};
+/// Of a schedule's versions for any stage, those at [p - 1, i]; or at [m - 1, i].
+template <typename VersionOf>
+TaskCall same_on_all_stages(VersionOf find_version) {
+  return [=](Communicator&, const CaseInputs& inputs) {
+    const auto on_stage = [&](std::int64_t micro_batch, int, int p) { return find_version(micro_batch, p); };
+    return TensorMap{{"versions", version_table(inputs, on_stage).select(1, 0).contiguous()}};
+  };
 }
 
-TensorMap vertical_sync_call(Communicator&, const CaseInputs& inputs) {
-  const auto of_any_stage = [](std::int64_t mini_batch, int, int p) { return vertical_sync_version(mini_batch, p); };
-  return {{"versions", version_table(inputs, of_any_stage).select(1, 0).contiguous()}};
-}
+}  // namespace
 
-TensorMap pipedream_2bw_call(Communicator&, const CaseInputs& inputs) {
-  const auto of_any_stage = [](std::int64_t micro_batch, int, int m) { return pipedream_2bw_version(micro_batch, m); };
-  return {{"versions", version_table(inputs, of_any_stage).select(1, 0).contiguous()}};
+CallTable part_calls() {
+  return {{"optC.split_layers", split_call},
+          {"optC.micro_batches", cut_call},
+          {"optC.micro_batch_loss", loss_call},
+          {"optC.stage", stage_call},
+          {"optC.recompute", stage_call},
+          {"optC.weight_versions", weight_versions_call},
+          {"optC.pipedream",
+           [](Communicator&, const CaseInputs& inputs) {
+             return TensorMap{{"versions", version_table(inputs, pipedream_version)}};
+           }},
+          {"optC.vertical_sync", same_on_all_stages(vertical_sync_version)},
+          {"optC.pipedream_2bw", same_on_all_stages(pipedream_2bw_version)}};
 }
 
 }  // namespace lab::optc

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "common/rank/sent_tensors.h"
-#include "optC_model_parallel/model/images.h"
 #include "optC_model_parallel/model/draws.h"
+#include "optC_model_parallel/model/images.h"
 
 // In the program of a judged rank, what model/draws.cpp draws elsewhere.
 namespace lab::optc {

@@ -64,12 +64,10 @@ Images random_images(std::int64_t count, std::uint64_t seed) {
 }
 
 void keep_images_of_ends(const std::string& prefix, const CasePlace& place, TensorMap& inputs) {
-  const auto withhold = [&](const char* name) {
+  for (const auto& [name, reader] : {std::pair("pixels", 0), std::pair("labels", place.size - 1)}) {
     at::Tensor& tensor = inputs.at(prefix + name);
-    tensor = poison_(tensor.clone());
-  };
-  if (place.rank != 0) withhold("pixels");
-  if (place.rank != place.size - 1) withhold("labels");
+    if (place.rank != reader) tensor = poison_(tensor.clone());
+  }
 }
 
 void add_first_weights(const ModelSpec& layers, std::uint64_t seed, TensorMap& inputs) {

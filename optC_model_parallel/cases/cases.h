@@ -47,8 +47,7 @@ std::vector<Case> stale_cases();
 
 // The other cases.
 
-/// f, g, and the sum within a region, on exact data; and in other dtypes. Results "out", "x.grad", and "x" and
-/// "grad_out" as they are afterwards.
+/// The sum within a region, on exact data; and in other dtypes.
 std::vector<Case> function_cases();
 std::vector<Case> function_dtype_cases();
 

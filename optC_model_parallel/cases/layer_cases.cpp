@@ -23,14 +23,12 @@ ParameterSpec split_tensor(const std::string& name, const Shape& shape, int dim 
 
 /// The checks that the layer's outputs are right, and that its gradients are, too.
 std::vector<Case> both_cases(const std::string& task, const std::string& name, const ShardedLayerFor& layer) {
-  return {forward_case(task, name, layer), gradient_case(task, name + "Gradient", layer)};
+  return {layer_case(task, name, Passes::kForward, layer), layer_case(task, name + "Gradient", Passes::kBoth, layer)};
 }
 
-std::vector<Case> join(std::vector<std::vector<Case>> parts) {
+std::vector<Case> join(const std::vector<std::vector<Case>>& parts) {
   std::vector<Case> all;
-  for (std::vector<Case>& part : parts) {
-    for (Case& test_case : part) all.push_back(std::move(test_case));
-  }
+  for (const std::vector<Case>& part : parts) all.insert(all.end(), part.begin(), part.end());
   return all;
 }
 
@@ -41,7 +39,7 @@ at::Tensor serial_linear(const at::Tensor& x, const Tensors& tensors) {
 /// The sizes of a linear layer.
 struct LinearSizes {
   std::int64_t rows = kLayerRows;                  ///< of x
-  std::int64_t in = kBlockIn, out = kBlockOut;               ///< features that are not split
+  std::int64_t in = kBlockIn, out = kBlockOut;     ///< features that are not split
   std::int64_t split_per_rank = kFeaturesPerRank;  ///< those that are
 };
 
@@ -152,11 +150,11 @@ ShardedLayerFor norm_layer(double x_mean) {
 
 std::vector<Case> norm_cases() {
   const std::string task = "optC.parallel_layer_norm";
-  std::vector<Case> cases = {forward_case(task, "LayerNorm", with_many_dims(norm_layer(0))),
+  std::vector<Case> cases = {layer_case(task, "LayerNorm", Passes::kForward, with_many_dims(norm_layer(0))),
                              // So large a mean that E[x^2] - E[x]^2 has no digit left; the squared distances lose those
                              // of the mean only.
-                             forward_case(task, "LayerNormLargeMean", norm_layer(1e7)),
-                             gradient_case(task, "LayerNormGradient", norm_layer(0))};
+                             layer_case(task, "LayerNormLargeMean", Passes::kForward, norm_layer(1e7)),
+                             layer_case(task, "LayerNormGradient", Passes::kBoth, norm_layer(0))};
   cases[1].tolerance.rtol = cases[1].tolerance.atol = 1e-6;
   for (Case& test_case : cases) {
     const auto wrong = [inputs = test_case.inputs](const CasePlace& place) {
@@ -228,9 +226,9 @@ ShardedLayer attention_layer(int size) {
 /// Softmax makes an absolute error of a score a relative one of its probability. Scores of up to 500 have rounding
 /// errors of up to 3e-5 each; a gradient adds up 15 rows of products with values of about 6: about 3e-3 at worst.
 Case attention_float32_case() {
-  Case result = gradient_case("optC.parallel_attention", "ParallelAttentionFloat32",
-                              changed(attention_layer, [](ShardedLayer& layer) { layer.means = {{"k.bias", 30}}; }),
-                              kFloat32);
+  const auto shift = [](ShardedLayer& layer) { layer.means["k.bias"] = 30; };
+  Case result = layer_case("optC.parallel_attention", "ParallelAttentionFloat32", Passes::kBoth,
+                           changed(attention_layer, shift), kFloat32);
   result.tolerance.rtol = result.tolerance.atol = 4e-3;
   return result;
 }
@@ -263,13 +261,12 @@ ShardedLayerFor residual_layer(Mode mode) {
 
 std::vector<Section> tensor_sections() {
   const std::string column = "optC.column_linear", row = "optC.row_linear", residual = "optC.parallel_residual";
-  return {{"Communication that autograd understands: what enters and leaves a region that ranks share, and sums within.",
-           function_cases()},
+  return {{"Communication that autograd understands: sums within a region that ranks share.", function_cases()},
           {"A linear layer whose neurons, or whose inputs, are spread over ranks.",
            join({both_cases(column, "ColumnLinear", column_layer(false)),
                  both_cases(column, "ColumnLinearGathered", with_many_dims(column_layer(true))),
-                 {forward_case(row, "RowLinear", row_layer()),
-                  gradient_case(row, "RowLinearGradient", with_many_dims(row_layer()))}})},
+                 {layer_case(row, "RowLinear", Passes::kForward, row_layer()),
+                  layer_case(row, "RowLinearGradient", Passes::kBoth, with_many_dims(row_layer()))}})},
           {"Linear, relu, linear, both layers spread over ranks.",
            both_cases("optC.parallel_mlp", "ParallelMlp", generous(mlp_layer))},
           {"LayerNorm of features that are spread over ranks, and the pair with it.",
@@ -290,15 +287,18 @@ std::vector<Case> unprinted_tensor_cases() {
   // Where relu's input is rounded, only the forward pass is compared: its derivative jumps at 0.
   return join(
       {function_dtype_cases(),
-       {gradient_case(column, "ColumnLinearFloat32", with_many_dims(column_layers), kExactFloat32),
-        gradient_case(row, "RowLinearFloat32", with_many_dims(row_layer()), kExactFloat32),
-        gradient_case("optC.parallel_layer_norm", "LayerNormFloat32", norm_layer(0), kFloat32),
-        gradient_case(column, "ColumnLinearWide", with_one_dim(column_layer(false, kWide))),
-        gradient_case(row, "RowLinearWide", with_one_dim(row_layer(kWide))),
-        gradient_case("optC.parallel_mlp", "ParallelMlpFloat32", generous(mlp_layer), kExactFloat32),
-        forward_case("optC.parallel_norm_mlp", "ParallelNormMlpFloat32", generous(norm_mlp_layer), kFloat32),
-        gradient_case("optC.column_row", "ColumnRowFloat32", mlp_layer, kExactFloat32), attention_float32_case(),
-        forward_case("optC.parallel_residual", "ParallelResidualFloat32", residual_layer(Mode::kTraining), kFloat32)}});
+       {layer_case(column, "ColumnLinearFloat32", Passes::kBoth, with_many_dims(column_layers), kExactFloat32),
+        layer_case(row, "RowLinearFloat32", Passes::kBoth, with_many_dims(row_layer()), kExactFloat32),
+        layer_case("optC.parallel_layer_norm", "LayerNormFloat32", Passes::kBoth, norm_layer(0), kFloat32),
+        layer_case(column, "ColumnLinearWide", Passes::kBoth, with_one_dim(column_layer(false, kWide))),
+        layer_case(row, "RowLinearWide", Passes::kBoth, with_one_dim(row_layer(kWide))),
+        layer_case("optC.parallel_mlp", "ParallelMlpFloat32", Passes::kBoth, generous(mlp_layer), kExactFloat32),
+        layer_case("optC.parallel_norm_mlp", "ParallelNormMlpFloat32", Passes::kForward, generous(norm_mlp_layer),
+                   kFloat32),
+        layer_case("optC.column_row", "ColumnRowFloat32", Passes::kBoth, mlp_layer, kExactFloat32),
+        attention_float32_case(),
+        layer_case("optC.parallel_residual", "ParallelResidualFloat32", Passes::kForward,
+                   residual_layer(Mode::kTraining), kFloat32)}});
 }
 
 }  // namespace lab::optc

@@ -23,11 +23,6 @@ std::int64_t num_passes(const PipelineLoad& load) {
   return load.options.recompute ? 4 : 3;
 }
 
-/// Of layers that are linear: of their weights' shape [out, in].
-std::int64_t values_into(const LayerSpec& layer) {
-  return layer.parameters.front().shape.back();
-}
-
 /// Of one image: what goes into a stage and comes out of it, and what autograd keeps in between, with both.
 struct StageValues {
   std::int64_t ends = 0, kept = 0;
@@ -36,9 +31,12 @@ struct StageValues {
 StageValues list_values(const StagePlan& plan, int stage) {
   const std::vector<LayerSpec> layers = plan.layers(stage).layers;
   const std::int64_t out = layers.back().out_shape.front();
-  // The first stage loads its images itself.
-  StageValues values{out + (stage > 0 ? values_into(layers.front()) : 0), out};
-  for (const LayerSpec& layer : layers) values.kept += values_into(layer);
+  StageValues values{out, out};
+  for (const LayerSpec& layer : layers) {
+    const std::int64_t in = layer.parameters.front().shape.back();  // of a linear layer's weight [out, in]
+    values.kept += in;
+    if (stage > 0 && &layer == &layers.front()) values.ends += in;  // the first stage loads its images itself
+  }
   return values;
 }
 

@@ -127,8 +127,7 @@ std::int64_t most_live(const PipelineOptions& options, const CasePlace& place) {
   const std::int64_t total = options.num_micro_batches * options.num_chunks;
   const std::int64_t behind = place.size - 1 - place.rank;
   if (options.schedule == "gpipe") return total;
-  if (options.schedule == "interleaved")
-    return std::min(total, 2 * behind + (options.num_chunks - 1) * place.size + 1);
+  if (options.schedule == "interleaved") return std::min(total, 2 * behind + (options.num_chunks - 1) * place.size + 1);
   return options.schedule == "1f1b" ? std::min(total, behind + 1) : behind + 1;
 }
 
@@ -164,8 +163,9 @@ std::vector<KnownMistake> known_mistakes(const PipelineSetup& setup) {
       wrong_shares(setup, "first_slice_everywhere",
                    "only the first micro-batch counts: each turn takes its images, and not those of its own index",
                    [](const PipelineLoad& load, std::size_t index, double) {
-                     return index > 0 ? 0 : static_cast<double>(load.num_micro_batches) /
-                                                static_cast<double>(load.num_images);
+                     return index > 0
+                                ? 0
+                                : static_cast<double>(load.num_micro_batches) / static_cast<double>(load.num_images);
                    }),
       wrong_shares(setup, "mean_of_means",
                    "the loss is the mean of the micro-batches' means: where these are not of one size, their images do "
@@ -241,15 +241,10 @@ Case pipeline_case(const std::string& task, const std::string& name, const Pipel
 
 constexpr std::int64_t kAloneMicroBatches = 6;
 
-/// What GpipeAlone's stage of this rank returns for a micro-batch: its output, and the gradient of its input.
-at::Tensor alone_output(const CasePlace& place, int micro_batch) {
-  return exact_values_for_rank(alone_shape(place.rank + 1, micro_batch), at::kLong,
-                               place.seed + 2 * static_cast<std::uint64_t>(micro_batch), place.rank);
-}
-
-at::Tensor alone_input_grad(const CasePlace& place, int micro_batch) {
-  return exact_values_for_rank(alone_shape(place.rank, micro_batch), at::kLong,
-                               place.seed + 2 * static_cast<std::uint64_t>(micro_batch) + 1, place.rank);
+/// What GpipeAlone's stage of this rank returns for a micro-batch: its output, or the gradient of its input.
+at::Tensor alone_result(const CasePlace& place, int micro_batch, bool is_grad) {
+  const std::uint64_t seed = place.seed + 2 * static_cast<std::uint64_t>(micro_batch) + (is_grad ? 1 : 0);
+  return exact_values_for_rank(alone_shape(place.rank + (is_grad ? 0 : 1), micro_batch), at::kLong, seed, place.rank);
 }
 
 /// Each micro-batch's tensors once to each neighbour: outputs to the next rank, gradients to the previous one.
@@ -280,8 +275,8 @@ Case gpipe_alone_case() {
     CaseInputs inputs;
     inputs.numbers = {{"num_micro_batches", kAloneMicroBatches}};
     for (int i = 0; i < kAloneMicroBatches; ++i) {
-      if (place.rank < place.size - 1) inputs.tensors[fmt::format("input.output{}", i)] = alone_output(place, i);
-      if (place.rank > 0) inputs.tensors[fmt::format("input.input_grad{}", i)] = alone_input_grad(place, i);
+      if (place.rank < place.size - 1) inputs.tensors[fmt::format("input.output{}", i)] = alone_result(place, i, false);
+      if (place.rank > 0) inputs.tensors[fmt::format("input.input_grad{}", i)] = alone_result(place, i, true);
     }
     return inputs;
   };
@@ -294,9 +289,10 @@ Case gpipe_alone_case() {
         {"num_output_grads", make_count(last ? 0 : kAloneMicroBatches)},
         {"num_forward_before_backward", at::full({kAloneMicroBatches}, kAloneMicroBatches, at::kLong)}};
     for (int i = 0; i < kAloneMicroBatches; ++i) {
-      if (!first) expected[fmt::format("input{}", i)] = alone_output({place.rank - 1, place.size, place.seed}, i);
+      if (!first)
+        expected[fmt::format("input{}", i)] = alone_result({place.rank - 1, place.size, place.seed}, i, false);
       if (!last)
-        expected[fmt::format("output_grad{}", i)] = alone_input_grad({place.rank + 1, place.size, place.seed}, i);
+        expected[fmt::format("output_grad{}", i)] = alone_result({place.rank + 1, place.size, place.seed}, i, true);
     }
     return expected;
   };

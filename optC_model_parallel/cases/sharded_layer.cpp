@@ -135,8 +135,11 @@ ShareBound layer_memory(const ShardedLayer& layer, bool with_gradient, at::Scala
           bytes * (4 * shards / size + 4 * times * layer.num_values / size + whole + hidden)};
 }
 
-Case layer_case(const std::string& task, const std::string& name, const ShardedLayerFor& layer_for,
-                const LayerData& data, bool with_gradient) {
+}  // namespace
+
+Case layer_case(const std::string& task, const std::string& name, Passes passes, const ShardedLayerFor& layer_for,
+                const LayerData& data) {
+  const bool with_gradient = passes == Passes::kBoth;
   Case result;
   result.task = task;
   result.name = result.prefix = name;
@@ -161,25 +164,11 @@ Case layer_case(const std::string& task, const std::string& name, const ShardedL
   result.bounds = [=](const CasePlace& place) {
     const ShardedLayer layer = layer_for(place.size);
     const Traffic traffic = with_gradient ? layer.forward + layer.backward : layer.forward;
-    switch (layer.sends) {
-      case ShardedLayer::Sends::kExactly: return exactly(task, traffic, place.size, data.dtype);
-      case ShardedLayer::Sends::kAtMost: return at_most(task, traffic, place.size, data.dtype);
-      default: return generously(task, traffic, layer.num_hidden, place.size, data.dtype);
-    }
+    if (layer.sends == ShardedLayer::Sends::kGenerously)
+      return generously(task, traffic, layer.num_hidden, place.size, data.dtype);
+    return tensor_bounds(task, traffic, place.size, data.dtype, layer.sends == ShardedLayer::Sends::kExactly);
   };
   return result;
-}
-
-}  // namespace
-
-Case forward_case(const std::string& task, const std::string& name, const ShardedLayerFor& layer,
-                  const LayerData& data) {
-  return layer_case(task, name, layer, data, false);
-}
-
-Case gradient_case(const std::string& task, const std::string& name, const ShardedLayerFor& layer,
-                   const LayerData& data) {
-  return layer_case(task, name, layer, data, true);
 }
 
 }  // namespace lab::optc

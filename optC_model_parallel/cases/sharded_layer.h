@@ -25,7 +25,7 @@ struct ShardedLayer {
   std::map<std::string, double> means = {};  ///< of tensors that are not drawn about 0, by their names
   Traffic forward = {}, backward = {};
   enum class Sends { kExactly, kAtMost, kGenerously } sends = Sends::kExactly;  ///< this traffic: see tensor_bounds.h
-  std::int64_t num_hidden = 0;                 ///< as generously() takes it
+  std::int64_t num_hidden = 0;                                                  ///< as generously() takes it
   std::int64_t product_flops = 0;              ///< of a forward pass in one process; ranks share them evenly
   std::int64_t num_values = 0;                 ///< of all outputs within the layer that ranks share
   std::int64_t num_whole_values = 0;           ///< of those that every rank has
@@ -42,14 +42,13 @@ struct LayerData {
   bool exact = false;  ///< small integers, whose sums of products are exact in float32: results are equal to the bit
 };
 
+enum class Passes { kForward, kBoth };
+
 /// Inputs "input.x", "weight.<tensor>" (running statistics: "input.<tensor>"), whole or this rank's part. Expected:
 /// "out", and "x" and the tensors by their names as they are afterwards, of which only statistics may have changed.
-/// What every rank has in full must be the same on all ranks, to the bit.
-Case forward_case(const std::string& task, const std::string& name, const ShardedLayerFor& layer,
-                  const LayerData& data = {});
-
-/// The same with "input.grad_out", the gradient that arrives at `out`; expected also "x.grad" and "<tensor>.grad".
-Case gradient_case(const std::string& task, const std::string& name, const ShardedLayerFor& layer,
-                   const LayerData& data = {});
+/// What every rank has in full must be the same on all ranks, to the bit. With both passes also "input.grad_out", the
+/// gradient that arrives at `out`; expected also "x.grad" and "<tensor>.grad".
+Case layer_case(const std::string& task, const std::string& name, Passes passes, const ShardedLayerFor& layer_for,
+                const LayerData& data = {});
 
 }  // namespace lab::optc

@@ -35,25 +35,6 @@ Counts padded(Counts counts, int size) {
   return counts;
 }
 
-/// The last bound is of all operations together.
-std::vector<CostBound> tensor_bounds(const std::string& task, const Traffic& traffic, int size, at::ScalarType dtype,
-                                     std::uint64_t min_bytes_received) {
-  const Counts sums = padded(traffic.all_reduces, size);
-  const at::ScalarType sum_dtype = dtype == at::kBFloat16 ? at::kFloat : dtype;
-  const std::uint64_t gathered = compute_cost("all_gather", traffic.all_gathers, size, dtype).bytes_sent,
-                      half = compute_cost("reduce_scatter", sums, size, sum_dtype).bytes_sent;
-  const std::size_t num_gathers = traffic.all_gathers.size();
-  CostBound all = make_bound("", CostBound::kAny, gathered + 2 * half);
-  all.min_bytes_received = min_bytes_received;
-  return {make_bound("all_reduce", sums.size(), 2 * half),
-          make_bound("all_gather", num_gathers + sums.size(), gathered + half),
-          make_bound("reduce_scatter", sums.size(), half),
-          {"broadcast", 0},
-          {"all_to_all", 0},
-          {task, 0},
-          all};
-}
-
 /// What arrives on a rank if each value of the largest sum does, once.
 std::uint64_t least_received(const Traffic& traffic, int size, at::ScalarType dtype) {
   if (size == 1 || traffic.all_reduces.empty()) return 0;
@@ -69,14 +50,24 @@ Traffic operator+(Traffic first, const Traffic& second) {
   return first;
 }
 
-std::vector<CostBound> exactly(const std::string& task, const Traffic& traffic, int size, at::ScalarType dtype) {
-  return tensor_bounds(task, traffic, size, dtype,
-                       compute_cost("all_reduce", traffic.all_reduces, size, dtype).bytes_received +
-                           compute_cost("all_gather", traffic.all_gathers, size, dtype).bytes_received);
-}
-
-std::vector<CostBound> at_most(const std::string& task, const Traffic& traffic, int size, at::ScalarType dtype) {
-  return tensor_bounds(task, traffic, size, dtype, least_received(traffic, size, dtype));
+std::vector<CostBound> tensor_bounds(const std::string& task, const Traffic& traffic, int size, at::ScalarType dtype,
+                                     bool exactly) {
+  const Counts sums = padded(traffic.all_reduces, size);
+  const at::ScalarType sum_dtype = dtype == at::kBFloat16 ? at::kFloat : dtype;
+  const std::uint64_t gathered = compute_cost("all_gather", traffic.all_gathers, size, dtype).bytes_sent,
+                      half = compute_cost("reduce_scatter", sums, size, sum_dtype).bytes_sent;
+  const std::size_t num_gathers = traffic.all_gathers.size();
+  CostBound all = make_bound("", CostBound::kAny, gathered + 2 * half);
+  all.min_bytes_received = exactly ? compute_cost("all_reduce", traffic.all_reduces, size, dtype).bytes_received +
+                                         compute_cost("all_gather", traffic.all_gathers, size, dtype).bytes_received
+                                   : least_received(traffic, size, dtype);
+  return {make_bound("all_reduce", sums.size(), 2 * half),
+          make_bound("all_gather", num_gathers + sums.size(), gathered + half),
+          make_bound("reduce_scatter", sums.size(), half),
+          {"broadcast", 0},
+          {"all_to_all", 0},
+          {task, 0},
+          all};
 }
 
 std::vector<CostBound> messages_and_sums(const std::vector<std::int64_t>& num_values, int size) {

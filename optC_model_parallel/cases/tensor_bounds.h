@@ -19,15 +19,12 @@ struct Traffic {
 /// The traffic of both.
 Traffic operator+(Traffic first, const Traffic& second);
 
-/// Bounds of a task that runs these collectives on each of `size` ranks, and nothing else: no more calls and bytes, and
-/// in total no fewer. A sum may be an all-reduce, or a reduce-scatter and an all-gather of values that the ranks divide;
-/// in bfloat16 it may be of float32.
-std::vector<CostBound> exactly(const std::string& task, const Traffic& traffic, int size,
-                               at::ScalarType dtype = at::kDouble);
-
-/// The same; at least, every value of the largest of them must arrive.
-std::vector<CostBound> at_most(const std::string& task, const Traffic& traffic, int size,
-                               at::ScalarType dtype = at::kDouble);
+/// Bounds of a task that runs these collectives on each of `size` ranks, and nothing else: no more calls and bytes; the
+/// last one is of all together. At least, if `exactly`, as many bytes must arrive; otherwise every value of the largest
+/// of them. A sum may be an all-reduce, or a reduce-scatter and an all-gather of values that the ranks divide; in
+/// bfloat16 it may be of float32.
+std::vector<CostBound> tensor_bounds(const std::string& task, const Traffic& traffic, int size, at::ScalarType dtype,
+                                     bool exactly);
 
 /// Bounds of a pipeline, whose messages count under its task: no collective but the call's own all-reduces, in float64.
 std::vector<CostBound> messages_and_sums(const std::vector<std::int64_t>& num_values, int size);

@@ -10,7 +10,7 @@
 #include "optC_model_parallel/cases/cases.h"
 #include "optC_model_parallel/cases/reference/single.h"
 #include "optC_model_parallel/cases/tensor_bounds.h"
-#include "optC_model_parallel/model/generated_images.h"
+#include "optC_model_parallel/model/images.h"
 #include "optC_model_parallel/model/models.h"
 
 namespace lab::optc {
@@ -53,30 +53,27 @@ void keep_possible_layers(const CasePlace& place, TensorMap& inputs) {
   add_orders(inputs.at("input.train.labels").size(0), kNumTrainingEpochs, place.seed, inputs);
 }
 
-/// How often images go through the model, one batch after the other.
-struct Passes {
-  std::int64_t num_steps = 0;  ///< of a batch of training images
-  std::int64_t num_images = 0, num_test_images = 0;
-};
+/// How many batches and images of training, and how many test images, go through the model.
+struct Traversals {
+  explicit Traversals(const CasePlace& place) {
+    const std::int64_t num_train = pipeline_data(place).train.size();
+    num_images = kNumTrainingEpochs * num_train;
+    num_steps = kNumTrainingEpochs * num_batches(num_train, TrainingOptions().batch_size);
+  }
 
-Passes plan_passes(const CasePlace& place) {
-  const TrainingOptions options = pipeline_training_options(place.size, place.seed);
-  const std::int64_t num_train = pipeline_data(place).train.size();
-  return {options.num_epochs * num_batches(num_train, options.batch_size), options.num_epochs * num_train,
-          options.num_epochs * kNumTestImages};
-}
+  std::int64_t num_steps, num_images, num_test_images = kNumTrainingEpochs * kNumTestImages;
+};
 
 /// Each micro-batch of each step once over each border, in each direction; the test images forward, after each epoch in
 /// one batch. Which border it is, split_layers() decides: at most the widest of those that it may be.
 std::vector<CostBound> pipeline_training_bounds(const CasePlace& place) {
   const ModelSpec model = pipeline_model(place);
-  const Passes passes = plan_passes(place);
+  const Traversals passes(place);
   std::int64_t messages = 0, most_values = 0, least_values = 0;
   for (const bool after : {false, true}) {  // the border after this rank, or the one before it
     if (place.rank == (after ? place.size - 1 : 0)) continue;
     std::int64_t most = 0, least = std::numeric_limits<std::int64_t>::max();
-    const ModelSpec before_border =
-        take_part(model, possible_layers(model, place.rank - (after ? 0 : 1), place.size));
+    const ModelSpec before_border = take_part(model, possible_layers(model, place.rank - (after ? 0 : 1), place.size));
     for (const LayerSpec& layer : before_border.layers) {
       most = std::max(most, c10::multiply_integers(layer.out_shape));
       least = std::min(least, c10::multiply_integers(layer.out_shape));
@@ -105,10 +102,10 @@ std::vector<CostBound> pipeline_training_bounds(const CasePlace& place) {
 ShareBound pipeline_training_work(const CasePlace& place) {
   constexpr std::int64_t kPerWeight = 12, kPerLogit = 500;
   const ModelSpec model = pipeline_model(place);
-  const Passes passes = plan_passes(place);
+  const Traversals passes(place);
   const auto count_flops = [&](const ModelSpec& layers) {
-    const std::int64_t products = 2 * static_cast<std::int64_t>(layers.multiply_adds()) *
-                                  (3 * passes.num_images + passes.num_test_images);
+    const std::int64_t products =
+        2 * static_cast<std::int64_t>(layers.multiply_adds()) * (3 * passes.num_images + passes.num_test_images);
     return products + products / 4 + kPerWeight * layers.num_parameters() * passes.num_steps +
            kPerLogit * layers.layers.back().out_shape.front() * (passes.num_images + passes.num_test_images);
   };

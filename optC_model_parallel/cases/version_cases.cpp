@@ -37,22 +37,14 @@ std::int64_t num_kept(const StaleStage& stage, std::int64_t latest, std::int64_t
   return static_cast<std::int64_t>(kept.size());
 }
 
-/// The most versions during a forward pass.
-std::int64_t most_during_forward(const StaleStage& stage) {
+/// The most versions during a forward pass, or when a backward pass is done, and its update not yet made.
+std::int64_t most_kept(const StaleStage& stage, bool after_backward) {
   std::int64_t most = 0;
-  for (std::int64_t latest = 0; latest < kNumMicroBatches; ++latest) {
-    const std::int64_t num_done = std::max<std::int64_t>(0, latest - (stage.num_in_flight - 1));
-    most = std::max(most, num_kept(stage, latest, num_done, num_done / stage.per_update));
-  }
-  return most;
-}
-
-/// The most versions when a backward pass is done, and its update not yet made.
-std::int64_t most_after_backward(const StaleStage& stage) {
-  std::int64_t most = 0;
-  for (std::int64_t num_done = 1; num_done <= kNumMicroBatches; ++num_done) {
-    const std::int64_t latest = std::min(kNumMicroBatches, num_done + stage.num_in_flight - 1) - 1;
-    most = std::max(most, num_kept(stage, latest, num_done, (num_done - 1) / stage.per_update));
+  for (std::int64_t i = 0; i < kNumMicroBatches; ++i) {
+    const std::int64_t others = stage.num_in_flight - 1;
+    const std::int64_t latest = after_backward ? std::min(kNumMicroBatches - 1, i + others) : i;
+    const std::int64_t num_done = after_backward ? i + 1 : std::max<std::int64_t>(0, i - others);
+    most = std::max(most, num_kept(stage, latest, num_done, (after_backward ? i : num_done) / stage.per_update));
   }
   return most;
 }
@@ -78,8 +70,8 @@ Case versions_case() {
     const at::Tensor versions = versions_inputs().tensor("input.versions");
     std::vector<std::int64_t> during_forward, after_backward;
     for (const StaleStage& stage : kStaleStages) {
-      during_forward.push_back(most_during_forward(stage));
-      after_backward.push_back(most_after_backward(stage));
+      during_forward.push_back(most_kept(stage, false));
+      after_backward.push_back(most_kept(stage, true));
     }
     return TensorMap{{"forward", versions},
                      {"backward", versions},

@@ -12,7 +12,6 @@
 #include "common/tensor/compute_threads.h"
 #include "optC_model_parallel/commands/commands.h"
 #include "optC_model_parallel/commands/curves.h"
-#include "optC_model_parallel/commands/lab_options.h"
 #include "optC_model_parallel/commands/training_run.h"
 
 namespace lab::optc {
@@ -48,8 +47,7 @@ TensorMap train_all(const std::vector<TrainingRun>& runs, const LabOptions& opti
     std::vector<double> distances;
     for (std::size_t epoch = 0; epoch < record.parameters.size(); ++epoch) {
       const TensorMap& own = record.parameters[epoch];
-      const TensorMap expected =
-          expected_share(run, own, references[i].parameters[epoch], comm.rank(), comm.size());
+      const TensorMap expected = expected_share(run, own, references[i].parameters[epoch], comm.rank(), comm.size());
       distances.push_back(compare_parameters(own, expected).relative_norm);
     }
     results[run.name + ".distances"] = at::tensor(distances, at::kDouble);
@@ -111,7 +109,9 @@ void print_table(const std::vector<ComparedRun>& all) {
     fmt::print("{:<15} {:<9} {:>9.1e} {:>9.1e} {:>9.1e} {:>9.4f} {:>11.4f} {:>11}  {}\n", one.run.name,
                one.run.training.model, one.distances.front(), one.distances.back(), one.losses().relative_norm,
                one.parallel.accuracies.back(), one.reference.accuracies.back(), one.num_other_predictions(),
-               !is_exact(one.run.training) ? "-" : one.is_same() ? "True" : "False");
+               !is_exact(one.run.training) ? "-"
+               : one.is_same()             ? "True"
+                                           : "False");
   }
 }
 

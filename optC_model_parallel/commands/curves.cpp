@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "common/base/files.h"
 #include "common/plot/plot.h"
@@ -13,23 +14,20 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-struct Column {
-  std::string name;
-  const Numbers& numbers;
-};
+using Column = std::pair<std::string, const Numbers&>;
 
 std::string render_table(const std::string& what_is_counted, const std::vector<Column>& columns) {
   std::string text = what_is_counted;
   std::size_t num_rows = 0;
-  for (const Column& column : columns) {
-    text += ',' + column.name;
-    num_rows = std::max(num_rows, column.numbers.size());
+  for (const auto& [name, numbers] : columns) {
+    text += ',' + name;
+    num_rows = std::max(num_rows, numbers.size());
   }
   text += '\n';
   for (std::size_t row = 0; row < num_rows; ++row) {
     text += std::to_string(row + 1);
-    for (const Column& column : columns)
-      text += row < column.numbers.size() ? fmt::format(",{:.17g}", column.numbers[row]) : ",";
+    for (const auto& [name, numbers] : columns)
+      text += row < numbers.size() ? fmt::format(",{:.17g}", numbers[row]) : ",";
     text += '\n';
   }
   return text;
@@ -51,9 +49,8 @@ std::vector<plot::Series> make_series(const std::vector<NamedRecord>& runs, Numb
     const Numbers& values = run.record.*curve;
     const auto num_steps = static_cast<double>(run.record.losses.size());
     const std::size_t apart = run.reference ? 1 : (values.size() + kMostPoints - 1) / kMostPoints;
-    const double move = run.reference || apart > 1
-                            ? 0
-                            : kPointWidth * num_steps * (static_cast<double>(index) - (num_runs - 1) / 2.0);
+    const double move =
+        run.reference || apart > 1 ? 0 : kPointWidth * num_steps * (static_cast<double>(index) - (num_runs - 1) / 2.0);
     plot::Series series;
     series.name = run.name;
     series.line = run.reference;

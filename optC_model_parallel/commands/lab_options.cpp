@@ -1,13 +1,12 @@
-#include "optC_model_parallel/commands/lab_options.h"
-
 #include <fmt/format.h>
 
 #include "common/api/shapes.h"
 #include "common/comm/lone_work.h"
 #include "common/launch/supervise/run_in_child.h"
 #include "common/pipeline/generators.h"
+#include "optC_model_parallel/commands/commands.h"
 #include "optC_model_parallel/commands/training_run.h"
-#include "optC_model_parallel/model/generated_images.h"
+#include "optC_model_parallel/model/images.h"
 #include "optC_model_parallel/model/parallel/strategies.h"
 
 namespace lab::optc {

@@ -16,7 +16,7 @@
 #include "common/base/numbers.h"
 #include "common/tensor/compute_threads.h"
 #include "optC_model_parallel/commands/commands.h"
-#include "optC_model_parallel/model/generated_images.h"
+#include "optC_model_parallel/model/images.h"
 #include "optC_model_parallel/model/models.h"
 #include "optC_model_parallel/model/parallel/strategies.h"
 

@@ -11,8 +11,7 @@
 #include "optC_model_parallel/cases/reference/single.h"
 #include "optC_model_parallel/commands/commands.h"
 #include "optC_model_parallel/commands/curves.h"
-#include "optC_model_parallel/commands/lab_options.h"
-#include "optC_model_parallel/commands/training_lines.h"
+#include "optC_model_parallel/commands/training_run.h"
 
 namespace lab::optc {
 namespace {

@@ -61,8 +61,12 @@ TrainingRun run_named(const std::string& name, TrainingOptions training, Pipelin
   const auto place = std::find(names.begin(), names.end(), name);
   if (place == names.end())
     throw UsageError(fmt::format("expected names of runs among {}, got '{}'", fmt::join(names, " "), name));
-  TrainingRun run{name, place >= names.begin() + static_cast<std::ptrdiff_t>(schedule_names().size()),
-                  std::move(training), std::move(pipeline), {}, ""};
+  TrainingRun run{name,
+                  place >= names.begin() + static_cast<std::ptrdiff_t>(schedule_names().size()),
+                  std::move(training),
+                  std::move(pipeline),
+                  {},
+                  ""};
   if (run.is_tensor) {
     run.training.model = name;
     return run;

@@ -42,24 +42,10 @@ Blocks serial_blocks() {
   return {serial_mlp, serial_norm_mlp, serial_attention, serial_residual};
 }
 
-namespace {
-
-std::vector<ParameterSpec> weight_and_bias(const std::string& name, std::vector<std::int64_t> shape,
-                                           std::int64_t fan_in, Fill fill) {
-  const std::int64_t out = shape.front();
-  return {{name + ".weight", std::move(shape), fill, fan_in},
+std::vector<ParameterSpec> weight_and_bias(const std::string& name, const std::vector<std::int64_t>& shape, Fill fill) {
+  const std::int64_t out = shape.front(), fan_in = c10::multiply_integers(shape) / out;
+  return {{name + ".weight", shape, fill, fan_in},
           {name + ".bias", {out}, fill == Fill::kHe ? Fill::kZeros : fill, fan_in}};
-}
-
-}  // namespace
-
-std::vector<ParameterSpec> linear_parameters(const std::string& name, std::int64_t in, std::int64_t out, Fill fill) {
-  return weight_and_bias(name, {out, in}, in, fill);
-}
-
-std::vector<ParameterSpec> convolution_parameters(const std::string& name, std::int64_t in, std::int64_t out,
-                                                  std::int64_t kernel, Fill fill) {
-  return weight_and_bias(name, {out, in, kernel, kernel}, in * kernel * kernel, fill);
 }
 
 std::vector<ParameterSpec> norm_parameters(const std::string& name, std::int64_t width) {
@@ -92,7 +78,7 @@ LayerSpec convolution_layer(const std::string& name, const ConvolutionOptions& o
   LayerSpec layer;
   layer.name = name;
   layer.parameters =
-      convolution_parameters(name, options.in_channels, options.out_channels, options.kernel, options.fill);
+      weight_and_bias(name, {options.out_channels, options.in_channels, options.kernel, options.kernel}, options.fill);
   layer.out_shape = {options.out_channels, out_side, out_side};
   layer.multiply_adds =
       static_cast<double>(options.out_channels * side * side * options.in_channels * options.kernel * options.kernel);
@@ -107,7 +93,7 @@ LayerSpec convolution_layer(const std::string& name, const ConvolutionOptions& o
 LayerSpec linear_layer(const std::string& name, std::int64_t in, std::int64_t out, Activation activation, Fill fill) {
   LayerSpec layer;
   layer.name = name;
-  layer.parameters = linear_parameters(name, in, out, fill);
+  layer.parameters = weight_and_bias(name, {out, in}, fill);
   layer.out_shape = {out};
   layer.multiply_adds = static_cast<double>(in * out);
   layer.forward = [activation](const at::Tensor& x, const Tensors& tensors, Mode) {

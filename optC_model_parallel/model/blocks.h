@@ -42,13 +42,9 @@ Blocks serial_blocks();
 
 // The layers that several models are made of.
 
-/// NAME.weight [out, in] and NAME.bias [out].
-std::vector<ParameterSpec> linear_parameters(const std::string& name, std::int64_t in, std::int64_t out,
-                                             Fill fill = Fill::kUniform);
-
-/// NAME.weight [out, in, kernel, kernel] and NAME.bias [out].
-std::vector<ParameterSpec> convolution_parameters(const std::string& name, std::int64_t in, std::int64_t out,
-                                                  std::int64_t kernel, Fill fill = Fill::kUniform);
+/// NAME.weight [out, in] or [out, in, kernel, kernel] and NAME.bias [out].
+std::vector<ParameterSpec> weight_and_bias(const std::string& name, const std::vector<std::int64_t>& shape,
+                                           Fill fill = Fill::kUniform);
 
 /// NAME.weight [width], ones, and NAME.bias [width], zeros.
 std::vector<ParameterSpec> norm_parameters(const std::string& name, std::int64_t width);

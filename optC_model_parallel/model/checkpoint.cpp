@@ -9,11 +9,18 @@
 #include <filesystem>
 #include <utility>
 
+#include "common/api/errors.h"
 #include "common/base/checksum.h"
 #include "common/base/files.h"
 
 namespace lab::optc {
 namespace {
+
+/// A file that differs from what was written.
+class DamagedFile : public UsageError {
+ public:
+  using UsageError::UsageError;
+};
 
 constexpr const char* kChecksum = "checksum";
 
@@ -21,13 +28,13 @@ std::string checksum_text(const TensorMap& tensors, const SafetensorsMetadata& m
   return fmt::format("{:016x}", compute_checksum(to_safetensors(tensors, metadata)));
 }
 
-}  // namespace
-
 void save_checked(const std::string& path, const TensorMap& tensors, SafetensorsMetadata metadata) {
   metadata[kChecksum] = checksum_text(tensors, metadata);
   save_safetensors(path, tensors, metadata);
 }
 
+/// Reads the file in full and compares its checksum, which is not among the metadata returned.
+/// Errors    DamagedFile: it cannot be read, has changed, or has no checksum
 SafetensorsContent load_checked(const std::string& path) {
   SafetensorsContent content;
   try {
@@ -39,12 +46,9 @@ SafetensorsContent load_checked(const std::string& path) {
   if (kept.empty()) throw DamagedFile(fmt::format("'{}' is damaged: it has no checksum", path));
   const std::string actual = checksum_text(content.tensors, content.metadata);
   if (kept.mapped() != actual)
-    throw DamagedFile(
-        fmt::format("'{}' is damaged: it has the checksum {}, expected {}", path, actual, kept.mapped()));
+    throw DamagedFile(fmt::format("'{}' is damaged: it has the checksum {}, expected {}", path, actual, kept.mapped()));
   return content;
 }
-
-namespace {
 
 /// The step in a checkpoint's name, or in that of a temporary file that a killed writer left; -1 in others.
 std::int64_t step_in(const std::string& name) {
@@ -68,15 +72,15 @@ std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
-void require_finite(const TensorMap& state, const std::string& where, const std::string& hint) {
+void require_finite(const TensorMap& state, std::int64_t step) {
   for (const auto& [name, tensor] : state) {
     if (!tensor.is_floating_point()) continue;
     const at::Tensor wrong = tensor.flatten().masked_select(tensor.flatten().isfinite().logical_not());
     if (wrong.numel() == 0) continue;
     throw UsageError(
-        fmt::format("{}: expected finite weights, got {} of {} values of '{}' that are not, the first {}; "
-                    "hint: {}",
-                    where, wrong.numel(), tensor.numel(), name, wrong[0].item<double>(), hint));
+        fmt::format("after step {}: expected finite weights, got {} of {} values of '{}' that are not, the first {}; "
+                    "hint: a lower --lr",
+                    step, wrong.numel(), tensor.numel(), name, wrong[0].item<double>()));
   }
 }
 
@@ -183,14 +187,11 @@ std::optional<Checkpoint> Checkpoints::newest() {
                     damage));
   note_beginning(step);
   if (step < 0) return std::nullopt;
-  Checkpoint checkpoint = load(step);
-  require_finite(checkpoint.state, "checkpoint '" + path(step) + "'",
-                 "the training had diverged before; a lower --lr, and no --resume");
-  return checkpoint;
+  return load(step);
 }
 
 void Checkpoints::write(const Checkpoint& checkpoint) {
-  require_finite(checkpoint.state, fmt::format("after step {}", checkpoint.step), "a lower --lr");
+  require_finite(checkpoint.state, checkpoint.step);
   make_folder("--checkpoint-dir", options_.folder);
   TensorMap tensors;
   for (const auto& [name, tensor] : checkpoint.state) tensors["state." + name] = tensor;

@@ -6,26 +6,11 @@
 #include <vector>
 
 #include "common/api/collectives.h"
-#include "common/api/errors.h"
 #include "common/api/tensor_map.h"
 #include "common/tensor/files/safetensors.h"
 #include "optC_model_parallel/model/training_record.h"
 
 namespace lab::optc {
-
-/// A file that differs from what was written.
-class DamagedFile : public UsageError {
- public:
-  using UsageError::UsageError;
-};
-
-/// Writes a safetensors file with a checksum of its tensors and metadata.
-/// Errors    UsageError: as save_safetensors()
-void save_checked(const std::string& path, const TensorMap& tensors, SafetensorsMetadata metadata);
-
-/// Reads such a file in full and compares the checksum, which is not among the metadata returned.
-/// Errors    DamagedFile: it cannot be read, has changed, or has no checksum
-SafetensorsContent load_checked(const std::string& path);
 
 /// The state of a training between two steps.
 struct Checkpoint {
@@ -54,8 +39,8 @@ class Checkpoints {
 
   /// The newest checkpoint that all ranks have intact; none without `resume`, or if there is none.
   /// Call      collective, before the first write()
-  /// Errors    UsageError: a file has a different fingerprint or number of ranks (both are named), or another format; a
-  ///           weight is not finite; on all ranks: one has damaged files, and no step is left that all ranks have intact
+  /// Errors    UsageError: a file has a different fingerprint or number of ranks (both are named), or another format; on
+  ///           all ranks: one has damaged files, and no step is left that all ranks have intact
   std::optional<Checkpoint> newest();
 
   /// What newest() reports to the user: on rank 0 from which step the training resumes, or that it starts over; on each
@@ -73,7 +58,6 @@ class Checkpoints {
   std::string path(std::int64_t step) const;
   std::vector<std::int64_t> own_steps() const;
   SafetensorsMetadata identity() const;
-  /// Errors    DamagedFile, UsageError
   Checkpoint load(std::int64_t step) const;
   void note_beginning(std::int64_t step);
   void tidy(std::int64_t newest) const;

@@ -1,5 +1,3 @@
-#include "optC_model_parallel/model/generated_images.h"
-
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
@@ -9,15 +7,16 @@
 
 #include "common/api/errors.h"
 #include "optC_model_parallel/model/draws.h"
+#include "optC_model_parallel/model/images.h"
 
 namespace lab::optc {
 namespace {
 
 /// The background colour that is more frequent for each class. Without these, the tutorial's net learns nothing in its
 /// first five epochs on 1,500 images; from them alone, it gets about every second image right.
-constexpr std::int64_t kUsualTints[kNumClasses][kImageChannels] = {
-    {1, 0, 0},  {0, 1, 0}, {0, 0, 1}, {-1, 0, 0},  {0, -1, 0},
-    {0, 0, -1}, {1, 1, 0}, {0, 1, 1}, {-1, 0, -1}, {-1, -1, -1}};
+constexpr std::int64_t kUsualTints[kNumClasses][kImageChannels] = {{1, 0, 0},   {0, 1, 0},   {0, 0, 1}, {-1, 0, 0},
+                                                                   {0, -1, 0},  {0, 0, -1},  {1, 1, 0}, {0, 1, 1},
+                                                                   {-1, 0, -1}, {-1, -1, -1}};
 
 /// Whether a position is in a stripe and not between two: the first begins at 0, and gaps are as wide as stripes.
 bool in_stripe(std::int64_t place, std::int64_t width) {
@@ -48,7 +47,8 @@ bool in_shape(std::int64_t label, std::int64_t x, std::int64_t y, std::int64_t s
 /// Returns   its class
 std::int64_t draw_image(PortableRandom& random, std::uint8_t* pixels) {
   const std::int64_t label = random.below(kNumClasses);
-  const std::int64_t centre_x = kImageSide / 2 + random.between(-5, 5), centre_y = kImageSide / 2 + random.between(-5, 5);
+  const std::int64_t centre_x = kImageSide / 2 + random.between(-5, 5),
+                     centre_y = kImageSide / 2 + random.between(-5, 5);
   const std::int64_t size = random.between(6, 12);  // half of a shape's width; a stripe is half as wide as that
   const std::int64_t slope_x = random.between(-3, 3), slope_y = random.between(-3, 3);
   const std::int64_t sign = random.below(2) == 0 ? -1 : 1;  // a dark shape, or a light one

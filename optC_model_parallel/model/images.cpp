@@ -81,12 +81,11 @@ std::vector<std::string> choose_files(const std::string& folder, const char* own
   }
   constexpr const char* kBinaryVersion = "cifar-10-batches-bin";
   const auto has = [&](const char* name) { return std::filesystem::exists(std::filesystem::path(folder) / name); };
-  const std::string hint = has(kBinaryVersion)
-                               ? fmt::format("name the folder in it, '{}'",
-                                             (std::filesystem::path(folder) / kBinaryVersion).string())
-                               : fmt::format("{}download cifar-10-binary.tar.gz, and name its folder {}",
-                                             has("data_batch_1") ? "these are the files of the Python version; " : "",
-                                             kBinaryVersion);
+  const std::string hint =
+      has(kBinaryVersion)
+          ? fmt::format("name the folder in it, '{}'", (std::filesystem::path(folder) / kBinaryVersion).string())
+          : fmt::format("{}download cifar-10-binary.tar.gz, and name its folder {}",
+                        has("data_batch_1") ? "these are the files of the Python version; " : "", kBinaryVersion);
   throw UsageError(fmt::format("'{}': expected the files of CIFAR-10's binary version ({}), got none for {}; hint: {}",
                                folder, kKnownNames, own_names[0] == 't' ? "testing" : "training", hint));
 }

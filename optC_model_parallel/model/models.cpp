@@ -109,11 +109,11 @@ std::vector<ParameterSpec> attention_parameters(const std::string& name) {
   std::vector<ParameterSpec> weights, biases;
   for (const char* which : {".q", ".k", ".v"}) {
     const std::vector<ParameterSpec> linear =
-        split_by_rows(linear_parameters(name + which, kWidth, kWidth), /*unit=*/kHeadDim);
+        split_by_rows(weight_and_bias(name + which, {kWidth, kWidth}), /*unit=*/kHeadDim);
     weights.push_back(linear[0]);
     biases.push_back(linear[1]);
   }
-  std::vector<ParameterSpec> o = split_by_columns(linear_parameters(name + ".o", kWidth, kWidth));
+  std::vector<ParameterSpec> o = split_by_columns(weight_and_bias(name + ".o", {kWidth, kWidth}));
   o.front().split_unit = kHeadDim;
   return joined({weights, biases, o});
 }
@@ -123,8 +123,8 @@ LayerSpec transformer_layer(const std::string& name, const Blocks& blocks) {
   layer.name = name;
   layer.parameters = joined({norm_parameters(name + ".norm1", kWidth), attention_parameters(name),
                              norm_parameters(name + ".norm2", kWidth),
-                             split_by_rows(linear_parameters(name + ".fc_in", kWidth, kHidden)),
-                             split_by_columns(linear_parameters(name + ".fc_out", kHidden, kWidth))});
+                             split_by_rows(weight_and_bias(name + ".fc_in", {kHidden, kWidth})),
+                             split_by_columns(weight_and_bias(name + ".fc_out", {kWidth, kHidden}))});
   layer.out_shape = {kPlaces, kWidth};
   layer.multiply_adds =
       static_cast<double>(kPlaces * (4 * kWidth * kWidth + 2 * kPlaces * kWidth + 2 * kWidth * kHidden));
@@ -166,11 +166,11 @@ LayerSpec residual_layer(const std::string& name, std::int64_t side, bool pool, 
   LayerSpec layer;
   layer.name = name;
   std::vector<ParameterSpec> conv_in =
-      convolution_parameters(name + ".conv_in", kResnetChannels, kResnetChannels, 3, Fill::kHe);
+      weight_and_bias(name + ".conv_in", {kResnetChannels, kResnetChannels, 3, 3}, Fill::kHe);
   conv_in.pop_back();  // the norm would remove any bias
   layer.parameters = joined(
       {split_by_rows(std::move(conv_in)), split_by_rows(batch_norm_parameters(name + ".norm")),
-       split_by_columns(convolution_parameters(name + ".conv_out", kResnetChannels, kResnetChannels, 3, Fill::kHe))});
+       split_by_columns(weight_and_bias(name + ".conv_out", {kResnetChannels, kResnetChannels, 3, 3}, Fill::kHe))});
   const std::int64_t out_side = pool ? side / 2 : side;
   layer.out_shape = {kResnetChannels, out_side, out_side};
   layer.multiply_adds = static_cast<double>(2 * kResnetChannels * kResnetChannels * kTaps * side * side);

@@ -1,5 +1,3 @@
-#include "optC_model_parallel/model/images.h"
-
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -9,6 +7,7 @@
 #include "common/testing/get_message.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
+#include "optC_model_parallel/model/images.h"
 
 // CIFAR-10's files: found by name, read whole, and refused when they are something else.
 namespace lab::optc {

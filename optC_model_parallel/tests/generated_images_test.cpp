@@ -1,10 +1,9 @@
-#include "optC_model_parallel/model/generated_images.h"
-
 #include <string_view>
 
 #include "common/api/errors.h"
 #include "common/tensor/files/crc32.h"
 #include "common/testing/test.h"
+#include "optC_model_parallel/model/images.h"
 
 // The replacement for real images: the same bytes everywhere, and something to learn.
 namespace lab::optc {

@@ -9,7 +9,7 @@
 #include "common/testing/right_log.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/cases/cases.h"
-#include "optC_model_parallel/commands/training_lines.h"
+#include "optC_model_parallel/commands/training_run.h"
 
 // The log expectation accepts a correct log and rejects every small corruption.
 namespace lab::optc {

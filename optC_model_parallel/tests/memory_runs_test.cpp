@@ -1,11 +1,10 @@
-#include "optC_model_parallel/commands/memory.h"
-
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "common/testing/test.h"
+#include "optC_model_parallel/commands/memory.h"
 
 // How much of a batch of many micro-batches each stage holds. Bytes, which are the same in every run.
 namespace lab::optc {

@@ -11,10 +11,9 @@
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
 #include "optC_model_parallel/commands/training_run.h"
-#include "optC_model_parallel/commands/training_lines.h"
-#include "optC_model_parallel/model/generated_images.h"
-#include "optC_model_parallel/model/training.h"
+#include "optC_model_parallel/model/images.h"
 #include "optC_model_parallel/model/models.h"
+#include "optC_model_parallel/model/training.h"
 
 // Which rank trains what, how ranks agree on where to resume, and what counts as the same training.
 namespace lab::optc {

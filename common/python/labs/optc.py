@@ -13,7 +13,7 @@ from saved_run import Rule
 SEED = 42  # of a run without --seed
 
 RULES = [
-    Rule("CopyToRegion|ReduceFromRegion|ReduceWithinRegion", region_function, exact=True),
+    Rule("ReduceWithinRegion", region_function, exact=True),
     Rule("LayerNormLargeMean", split_layer, tolerance=1e-7),  # the mean of numbers of 1e7 has fewer digits
     Rule(f"({'|'.join(map(re.escape, LAYERS))})(Gradient)?", split_layer),
     Rule("SplitLayers(Consecutive)?", split_layers, given="input[.]shapes"),

@@ -21,13 +21,13 @@ StagePlan balanced_plan(const ModelSpec& model, int num_ranks, int num_chunks) {
   const auto num_layers = static_cast<std::int64_t>(costs.size());
   std::int64_t layer = 0;
   bool in_order = plan.num_stages() == num_ranks * num_chunks;
+  std::string got;
   for (const Slice& stage : plan.stages) {
     in_order = in_order && stage.begin == layer && stage.size >= 1;
     layer = stage.end();
+    got += fmt::format(" [{}, {})", stage.begin, stage.end());
   }
   if (in_order && layer == num_layers) return plan;
-  std::string got;
-  for (const Slice& stage : plan.stages) got += fmt::format(" [{}, {})", stage.begin, stage.end());
   throw ContractError(fmt::format("split_layers: expected {} stages that have each of {} layers once, in order, got{}",
                                   num_ranks * num_chunks, num_layers, got));
 }
@@ -39,22 +39,6 @@ ModelSpec layers_of_rank(const StagePlan& plan, int rank) {
       all.layers.push_back(std::move(layer));
   }
   return all;
-}
-
-RankPlan plan_of_rank(const StagePlan& plan, int rank) {
-  const ModelSpec all = layers_of_rank(plan, rank);
-  RankPlan own;
-  own.num_parameters = all.num_parameters();
-  own.multiply_adds = all.multiply_adds();
-  own.share = own.multiply_adds / plan.model.multiply_adds();
-  for (int chunk = 0; chunk < plan.num_chunks(); ++chunk) {
-    const int stage = plan.numbers().find_stage(rank, chunk);
-    const std::vector<LayerSpec> layers = plan.layers(stage).layers;
-    const std::string between = chunk == 0 ? "" : ",";
-    own.stages += between + fmt::to_string(stage);
-    own.layers += between + layers.front().name + (layers.size() > 1 ? "-" + layers.back().name : "");
-  }
-  return own;
 }
 
 std::vector<Parameters> by_chunk(const StagePlan& plan, int rank, const Parameters& of_rank) {

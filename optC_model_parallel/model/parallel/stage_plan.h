@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "common/api/partition.h"
@@ -31,16 +30,6 @@ StagePlan balanced_plan(const ModelSpec& model, int num_ranks, int num_chunks);
 
 /// All layers that the rank has, chunk after chunk.
 ModelSpec layers_of_rank(const StagePlan& plan, int rank);
-
-/// A rank's part of a plan.
-struct RankPlan {
-  std::string stages;  ///< "0,4"
-  std::string layers;  ///< of each stage, the first and the last: "conv1,conv4-conv5"
-  std::int64_t num_parameters = 0;
-  double multiply_adds = 0;  ///< of a forward pass of one image
-  double share = 0;          ///< of all ranks' multiply-adds
-};
-RankPlan plan_of_rank(const StagePlan& plan, int rank);
 
 /// The tensors of these layers, by chunk.
 /// Aliasing  the same tensors

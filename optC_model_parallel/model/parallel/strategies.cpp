@@ -40,10 +40,10 @@ void check_layers(const std::string& model, int num_ranks, int num_chunks) {
     if (num_layers(other) >= num_stages)
       hint = fmt::format("`pipeline --model {}` has {} layers", other, num_layers(other));
   }
-  throw UsageError(
-      fmt::format("--model {}: expected at least one layer for each of the {} stages ({} ranks with {} chunks each), got "
-                  "{} layers; hint: {}",
-                  model, num_stages, num_ranks, num_chunks, num_layers(model), hint));
+  throw UsageError(fmt::format(
+      "--model {}: expected at least one layer for each of the {} stages ({} ranks with {} chunks each), got "
+      "{} layers; hint: {}",
+      model, num_stages, num_ranks, num_chunks, num_layers(model), hint));
 }
 
 void check_micro_batches(const PipelineOptions& pipeline, int num_ranks) {
@@ -106,25 +106,18 @@ void check_tensor(const TrainingOptions& options, int num_ranks) {
   }
   for (const ParameterSpec& spec : split) {
     if (num_pieces(spec) % num_ranks == 0) continue;
-    throw UsageError(
-        fmt::format("--model {}: {} {} cannot be split evenly over {} ranks along dimension {}{}; hint: {} ranks",
-                    options.model, spec.name, shape_text(spec.shape), num_ranks, spec.split_dim,
-                    spec.split_unit == 1 ? "" : fmt::format(" in whole pieces of {}", spec.split_unit),
-                    fmt::join(divisors, ", ")));
+    throw UsageError(fmt::format(
+        "--model {}: {} {} cannot be split evenly over {} ranks along dimension {}{}; hint: {} ranks", options.model,
+        spec.name, shape_text(spec.shape), num_ranks, spec.split_dim,
+        spec.split_unit == 1 ? "" : fmt::format(" in whole pieces of {}", spec.split_unit), fmt::join(divisors, ", ")));
   }
 }
 
 Blocks parallel_blocks(Collectives& comm) {
-  Blocks blocks;
-  blocks.mlp = [&comm](const at::Tensor& x, const Tensors& shards) { return parallel_mlp(x, shards, comm); };
-  blocks.norm_mlp = [&comm](const at::Tensor& x, const Tensors& shards) { return parallel_norm_mlp(x, shards, comm); };
-  blocks.attention = [&comm](const at::Tensor& x, const Tensors& shards, std::int64_t head_dim) {
-    return parallel_attention(x, shards, head_dim, comm);
-  };
-  blocks.residual = [&comm](const at::Tensor& x, const Tensors& shards, Mode mode) {
-    return parallel_residual(x, shards, mode, comm);
-  };
-  return blocks;
+  return {[&comm](const auto&... given) { return parallel_mlp(given..., comm); },
+          [&comm](const auto&... given) { return parallel_norm_mlp(given..., comm); },
+          [&comm](const auto&... given) { return parallel_attention(given..., comm); },
+          [&comm](const auto&... given) { return parallel_residual(given..., comm); }};
 }
 
 namespace {

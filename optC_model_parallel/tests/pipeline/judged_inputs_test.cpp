@@ -2,7 +2,6 @@
 
 #include "common/testing/test.h"
 #include "optC_model_parallel/calls/pipeline_calls.h"
-#include "optC_model_parallel/calls/pipeline_calls.h"
 #include "optC_model_parallel/cases/cases.h"
 #include "optC_model_parallel/model/models.h"
 

@@ -1,5 +1,3 @@
-#include "optC_model_parallel/model/parallel/stages.h"
-
 #include <algorithm>
 
 #include "common/api/peak_memory.h"
@@ -10,6 +8,7 @@
 #include "optC_model_parallel/calls/pipeline_calls.h"
 #include "optC_model_parallel/cases/cases.h"
 #include "optC_model_parallel/model/images.h"
+#include "optC_model_parallel/model/parallel/stages.h"
 #include "optC_model_parallel/model/parallel/strategies.h"
 
 namespace lab::optc {

@@ -1,5 +1,3 @@
-#include "optC_model_parallel/model/parallel/strategies.h"
-
 #include <algorithm>
 
 #include "common/api/compare.h"
@@ -10,8 +8,9 @@
 #include "optC_model_parallel/calls/pipeline_calls.h"
 #include "optC_model_parallel/cases/cases.h"
 #include "optC_model_parallel/cases/reference/single.h"
-#include "optC_model_parallel/model/training.h"
 #include "optC_model_parallel/model/models.h"
+#include "optC_model_parallel/model/parallel/strategies.h"
+#include "optC_model_parallel/model/training.h"
 
 // Trainings in stages compared with trainings in one process: losses, weights, logits, and resuming.
 namespace lab::optc {
@@ -122,9 +121,9 @@ TEST_CASE("pipeline_parallel: the real models, in stages that split_layers makes
     options.model = way.model;
     INFO(way.model << ", " << way.pipeline.schedule << " on " << way.num_ranks << " ranks");
     const StagePlan plan = balanced_plan(model_named(way.model), way.num_ranks, way.pipeline.num_chunks);
-    const TensorMap expected =
-        left_by(is_asynchronous(way.pipeline.schedule) ? *stale_weights(options, way.pipeline, plan.stages, whole_learner(options))
-                                                       : *single_process(options));
+    const TensorMap expected = left_by(is_asynchronous(way.pipeline.schedule)
+                                           ? *stale_weights(options, way.pipeline, plan.stages, whole_learner(options))
+                                           : *single_process(options));
     CHECK(difference_on(
               way.num_ranks, [&](Communicator& comm) { return pipeline_parallel(options, way.pipeline, comm); },
               expected) <= 1e-10);

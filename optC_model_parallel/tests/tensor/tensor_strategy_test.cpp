@@ -6,10 +6,10 @@
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
 #include "optC_model_parallel/cases/reference/single.h"
-#include "optC_model_parallel/model/generated_images.h"
+#include "optC_model_parallel/model/images.h"
+#include "optC_model_parallel/model/models.h"
 #include "optC_model_parallel/model/parallel/strategies.h"
 #include "optC_model_parallel/model/training.h"
-#include "optC_model_parallel/model/models.h"
 
 // Trainings of shards compared with the same ones in one process, to ten digits.
 namespace lab::optc {

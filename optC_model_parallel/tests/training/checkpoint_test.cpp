@@ -110,7 +110,7 @@ TEST_CASE("the two newest are kept, of this rank, and nothing of an earlier run 
   for (const std::int64_t step : {20, 40}) ranks.write(11, step);
   write_bytes(folder.file("step00000070.rank1.safetensors.123.0.tmp"), "half");
   write_bytes(folder.file("step00000070.rank1.txt"), "another's");
-  ranks.write(1, 50);                                  // of a run that started over, or used another --checkpoint-every
+  ranks.write(1, 50);  // of a run that started over, or used another --checkpoint-every
   CHECK_FALSE(std::filesystem::exists(folder.file("step00000020.rank1.safetensors")));
   CHECK_FALSE(std::filesystem::exists(folder.file("step00000040.rank1.safetensors")));
   CHECK(std::filesystem::exists(folder.file("step00000050.rank1.safetensors")));
@@ -163,7 +163,8 @@ TEST_CASE("another fingerprint or number of ranks is refused, and a rank that ha
   options.fingerprint = "tutorial, seed 43";
   CHECK(get_message([&] { Checkpoints(options, 0, 2).newest(); }) ==
         "checkpoint '" + first + "': expected fingerprint 'tutorial, seed 43', got 'tutorial, seed 42'" + hint);
-  CHECK(contains(get_message([&] { Ranks(folder.file(""), 4).newest(); }), "': expected num_ranks '4', got '2'" + hint));
+  CHECK(
+      contains(get_message([&] { Ranks(folder.file(""), 4).newest(); }), "': expected num_ranks '4', got '2'" + hint));
   CHECK(contains(get_message([&] { Checkpoints(options_in(folder.file("")), 0, 1).newest(); }),
                  "expected num_ranks '1', got '2'"));
 }
@@ -225,7 +226,7 @@ TEST_CASE("--resume with no checkpoint says so loudly, with the folder") {
   CHECK(second.notes().empty());  // the first rank reports it for all
 }
 
-TEST_CASE("weights that are not finite are neither written nor resumed from") {
+TEST_CASE("weights that are not finite are not written") {
   const TemporaryFolder folder;
   Checkpoints checkpoints(options_in(folder.file("")), 0, 1);
   Checkpoint checkpoint = checkpoint_at(20);
@@ -233,15 +234,6 @@ TEST_CASE("weights that are not finite are neither written nor resumed from") {
   CHECK(get_message([&] { checkpoints.write(checkpoint); }) ==
         "after step 20: expected finite weights, got 1 of 3 values of 'fc.weight' that are not, the first nan; hint: a "
         "lower --lr");
-  checkpoints.write(checkpoint_at(20));
-  const std::string path = folder.file("/step00000020.rank0.safetensors");
-  SafetensorsContent file = load_checked(path);
-  file.tensors["state.fc.weight"].fill_(std::numeric_limits<double>::quiet_NaN());
-  save_checked(path, file.tensors, file.metadata);
-  CHECK(get_message([&] { checkpoints.newest(); }) ==
-        "checkpoint '" + path +
-            "': expected finite weights, got 3 of 3 values of 'fc.weight' that are not, the first nan; hint: the "
-            "training had diverged before; a lower --lr, and no --resume");
 }
 
 TEST_CASE("a file of another program in a checkpoint's place is refused") {

@@ -72,7 +72,8 @@ TEST_CASE("a tensor without a gradient stays") {
 /// The weights after some steps with gradients that depend on the step; after `break_at` of them another learner
 /// continues from the state.
 TensorMap trained(const OptimizerOptions& options, std::uint64_t num_steps, std::uint64_t break_at) {
-  const Tensors first = {seeded_randn({3, 4}, 1), seeded_randn({5}, 2)}, other = {seeded_randn({3, 4}, 3), at::ones({5})};
+  const Tensors first = {seeded_randn({3, 4}, 1), seeded_randn({5}, 2)},
+                other = {seeded_randn({3, 4}, 3), at::ones({5})};
   Learner begun = make_learner(first, options), resumed = make_learner(other, options);
   for (std::uint64_t i = 0; i < num_steps; ++i) {
     if (i == break_at) resumed.load_state(begun.state());

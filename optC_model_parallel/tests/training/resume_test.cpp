@@ -8,8 +8,8 @@
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/cases/reference/single.h"
-#include "optC_model_parallel/model/generated_images.h"
 #include "optC_model_parallel/model/checkpoint.h"
+#include "optC_model_parallel/model/images.h"
 #include "optC_model_parallel/model/training.h"
 
 // An interruption leaves no trace in a training.

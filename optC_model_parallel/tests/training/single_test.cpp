@@ -6,9 +6,9 @@
 #include "common/api/errors.h"
 #include "common/testing/get_message.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/model/generated_images.h"
-#include "optC_model_parallel/model/training.h"
+#include "optC_model_parallel/model/images.h"
 #include "optC_model_parallel/model/models.h"
+#include "optC_model_parallel/model/training.h"
 
 // The one-process reference, compared with updates by hand.
 namespace lab::optc {
@@ -120,7 +120,8 @@ TEST_CASE("logits are the same in batches of a few hundred, change nothing, and 
   CHECK((strategy->logits(generated_images(0, 0, 1).test).sizes() == at::IntArrayRef{0, 10}));
 }
 
-TEST_CASE("a state has the weights and the running statistics, and copies them; loaded, it trains on to the same bits") {
+TEST_CASE(
+    "a state has the weights and the running statistics, and copies them; loaded, it trains on to the same bits") {
   const Images images = generated_images(16, 0, 1).train;
   const auto strategy = single_process(options_for("resnet"));
   train_epoch(*strategy, images, 16);

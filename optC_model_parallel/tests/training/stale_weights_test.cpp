@@ -8,7 +8,7 @@
 #include "common/testing/get_message.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/cases/reference/single.h"
-#include "optC_model_parallel/model/generated_images.h"
+#include "optC_model_parallel/model/images.h"
 #include "optC_model_parallel/model/models.h"
 
 // The one-process emulation of stale weights, compared with explicit tables of versions.
