@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 #include "common/pipeline/generators.h"
 #include "optC_model_parallel/calls/calls.h"
 #include "optC_model_parallel/gpipe.h"
@@ -76,42 +78,47 @@ namespace {
 /// A stage that computes nothing: it returns what the case's inputs say, and keeps what it is given.
 class KeepingStage : public pipeline::StageWork {
  public:
-  KeepingStage(const CaseInputs& inputs, bool is_first, bool is_last, std::int64_t num_micro_batches)
+  KeepingStage(const CaseInputs& inputs, bool is_first, bool is_last)
       : inputs_(inputs), is_first_(is_first), is_last_(is_last) {
-    results["num_forward_before_backward"] = at::zeros({num_micro_batches}, at::kLong);
-    for (const char* count : {"num_forward", "num_backward", "num_inputs", "num_output_grads"})
-      results[count] = make_count(0);
-    for (std::int64_t micro_batch = 0; micro_batch < num_micro_batches; ++micro_batch) {
-      if (!is_first) results[fmt::format("input{}", micro_batch)] = at::Tensor();
-      if (!is_last) results[fmt::format("output_grad{}", micro_batch)] = at::Tensor();
+    const std::int64_t num_micro_batches = inputs.integer("num_micro_batches");
+    results_["num_forward_before_backward"] = at::zeros({num_micro_batches}, at::kLong);
+    for (int i = 0; i < num_micro_batches; ++i) {
+      if (!is_first) results_[fmt::format("input{}", i)] = at::Tensor();
+      if (!is_last) results_[fmt::format("output_grad{}", i)] = at::Tensor();
     }
   }
 
   at::Tensor forward(int, int micro_batch, const at::Tensor& input) override {
-    results["num_forward"] += 1;
+    ++counts_["num_forward"];
     keep("input", micro_batch, input);
     return is_last_ ? at::zeros({}, at::kLong) : inputs_.tensor(fmt::format("input.output{}", micro_batch));
   }
 
   at::Tensor backward(int, int micro_batch, const at::Tensor& output_grad) override {
-    results["num_backward"] += 1;
-    results["num_forward_before_backward"][micro_batch] = results["num_forward"][0];
+    ++counts_["num_backward"];
+    results_["num_forward_before_backward"][micro_batch] = counts_["num_forward"];
     keep("output_grad", micro_batch, output_grad);
     return is_first_ ? at::Tensor() : inputs_.tensor(fmt::format("input.input_grad{}", micro_batch));
   }
 
-  TensorMap results;  ///< undefined: nothing was given
+  TensorMap results() const {
+    TensorMap all = results_;
+    for (const auto& [name, count] : counts_) all[name] = make_count(count);
+    return all;
+  }
 
  private:
   void keep(const std::string& what, int micro_batch, const at::Tensor& given) {
-    if (!given.defined()) return;
-    results["num_" + what + "s"] += 1;
-    const auto found = results.find(fmt::format("{}{}", what, micro_batch));
-    if (found != results.end()) found->second = given.clone();
+    counts_["num_" + what + "s"] += given.defined();
+    const auto found = results_.find(fmt::format("{}{}", what, micro_batch));
+    if (given.defined() && found != results_.end()) found->second = given.clone();
   }
 
   const CaseInputs& inputs_;
   const bool is_first_, is_last_;
+  TensorMap results_;  ///< undefined: nothing was given
+  std::map<std::string, std::int64_t> counts_ = {
+      {"num_forward", 0}, {"num_backward", 0}, {"num_inputs", 0}, {"num_output_grads", 0}};
 };
 
 }  // namespace
@@ -121,11 +128,10 @@ std::vector<std::int64_t> alone_shape(int stage, int micro_batch) {
 }
 
 TensorMap gpipe_alone_call(Communicator& comm, const CaseInputs& inputs) {
-  const std::int64_t num_micro_batches = inputs.integer("num_micro_batches");
-  KeepingStage stage(inputs, comm.rank() == 0, comm.rank() == comm.size() - 1, num_micro_batches);
-  gpipe(stage, comm.point_to_point(), static_cast<int>(num_micro_batches),
+  KeepingStage stage(inputs, comm.rank() == 0, comm.rank() == comm.size() - 1);
+  gpipe(stage, comm.point_to_point(), static_cast<int>(inputs.integer("num_micro_batches")),
         [](int fed_stage, int micro_batch) { return at::empty(alone_shape(fed_stage, micro_batch), at::kLong); });
-  return stage.results;
+  return stage.results();
 }
 
 TensorMap pass_call(Communicator& comm, const CaseInputs& inputs, const GpipeFunction& gpipe) {
