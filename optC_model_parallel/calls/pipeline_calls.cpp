@@ -60,21 +60,6 @@ Images make_images(const CaseInputs& inputs, const std::string& prefix) {
   return {inputs.tensor(prefix + "pixels").cpu(), inputs.tensor(prefix + "labels").cpu()};
 }
 
-}  // namespace
-
-TensorMap make_inputs(const Dataset& data) {
-  return {{"input.train.pixels", data.train.pixels},
-          {"input.train.labels", data.train.labels},
-          {"input.test.pixels", data.test.pixels},
-          {"input.test.labels", data.test.labels}};
-}
-
-Dataset make_dataset(const CaseInputs& inputs) {
-  return {make_images(inputs, "input.train."), make_images(inputs, "input.test.")};
-}
-
-namespace {
-
 /// A stage that computes nothing: it returns what the case's inputs say, and keeps what it is given.
 class KeepingStage : public pipeline::StageWork {
  public:
@@ -122,6 +107,17 @@ class KeepingStage : public pipeline::StageWork {
 };
 
 }  // namespace
+
+TensorMap make_inputs(const Dataset& data) {
+  return {{"input.train.pixels", data.train.pixels},
+          {"input.train.labels", data.train.labels},
+          {"input.test.pixels", data.test.pixels},
+          {"input.test.labels", data.test.labels}};
+}
+
+Dataset make_dataset(const CaseInputs& inputs) {
+  return {make_images(inputs, "input.train."), make_images(inputs, "input.test.")};
+}
 
 std::vector<std::int64_t> alone_shape(int stage, int micro_batch) {
   return {(micro_batch + 1) % 3, stage + 1, 2};

@@ -96,38 +96,6 @@ TensorMap measure_batch(const MemoryRun& run, Communicator& comm) {
       run.pipeline.schedule == "gpipe" ? "--schedule 1f1b, or " : ""));
 }
 
-}  // namespace
-
-std::vector<std::int64_t> peak_activation_bytes(const MemoryRun& run) {
-  check_pipeline(run.training, run.pipeline, run.num_stages);
-  launch::WorldSpec spec;
-  spec.kind = run.kind;
-  spec.num_ranks = run.num_stages;
-  spec.timeout_seconds = run.timeout_seconds;
-  const launch::WorldOutcome outcome =
-      launch::run_ranks(spec, [&](Communicator& comm) { return measure_batch(run, comm); });
-  if (outcome.failure) raise_failure(run, *outcome.failure);
-  std::vector<std::int64_t> bytes;
-  for (const launch::RankOutcome& rank : outcome.ranks)
-    bytes.push_back(rank.tensors.at("activation_bytes").item<std::int64_t>());
-  return bytes;
-}
-
-std::vector<std::int64_t> forecast_activation_bytes(const MemoryRun& run) {
-  const std::int64_t few = 4 * run.num_stages, more = 8 * run.num_stages;
-  MemoryRun small = run;
-  small.cap_megabytes = 0;
-  small.pipeline.num_micro_batches = few;
-  std::vector<std::int64_t> bytes = peak_activation_bytes(small);
-  small.pipeline.num_micro_batches = more;
-  const std::vector<std::int64_t> with_more = peak_activation_bytes(small);
-  for (std::size_t rank = 0; rank < bytes.size(); ++rank)
-    bytes[rank] += (with_more[rank] - bytes[rank]) * (run.pipeline.num_micro_batches - few) / (more - few);
-  return bytes;
-}
-
-namespace {
-
 double in_megabytes(std::int64_t bytes) {
   return static_cast<double>(bytes) / static_cast<double>(kMegabyte);
 }
@@ -186,6 +154,34 @@ ExitCode measure_all(MemoryRun run, const std::string& list) {
 }
 
 }  // namespace
+
+std::vector<std::int64_t> peak_activation_bytes(const MemoryRun& run) {
+  check_pipeline(run.training, run.pipeline, run.num_stages);
+  launch::WorldSpec spec;
+  spec.kind = run.kind;
+  spec.num_ranks = run.num_stages;
+  spec.timeout_seconds = run.timeout_seconds;
+  const launch::WorldOutcome outcome =
+      launch::run_ranks(spec, [&](Communicator& comm) { return measure_batch(run, comm); });
+  if (outcome.failure) raise_failure(run, *outcome.failure);
+  std::vector<std::int64_t> bytes;
+  for (const launch::RankOutcome& rank : outcome.ranks)
+    bytes.push_back(rank.tensors.at("activation_bytes").item<std::int64_t>());
+  return bytes;
+}
+
+std::vector<std::int64_t> forecast_activation_bytes(const MemoryRun& run) {
+  const std::int64_t few = 4 * run.num_stages, more = 8 * run.num_stages;
+  MemoryRun small = run;
+  small.cap_megabytes = 0;
+  small.pipeline.num_micro_batches = few;
+  std::vector<std::int64_t> bytes = peak_activation_bytes(small);
+  small.pipeline.num_micro_batches = more;
+  const std::vector<std::int64_t> with_more = peak_activation_bytes(small);
+  for (std::size_t rank = 0; rank < bytes.size(); ++rank)
+    bytes[rank] += (with_more[rank] - bytes[rank]) * (run.pipeline.num_micro_batches - few) / (more - few);
+  return bytes;
+}
 
 void memory_command(cli::App& app) {
   auto& list = app.own(std::string("1000,10000"));

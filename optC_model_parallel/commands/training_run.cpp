@@ -101,6 +101,23 @@ at::Tensor as_one_vector(const TensorMap& tensors) {
   return at::cat(parts);
 }
 
+/// Sends the record from `owner` to all ranks, as the bytes of a file.
+void share_record(TrainingRecord& record, int owner, Collectives& comm) {
+  std::string file;
+  if (comm.rank() == owner) {
+    TensorMap tensors = list_tensors(record);
+    tensors["used"] = at::tensor({record.used.flops, record.used.memory.peak_bytes}, at::kLong);
+    file = to_safetensors(tensors);
+  }
+  const at::Tensor size = comm.broadcast(at::full({1}, static_cast<std::int64_t>(file.size()), at::kLong), owner);
+  file.resize(static_cast<std::size_t>(size.item<std::int64_t>()));
+  comm.broadcast(at::from_blob(file.data(), {size.item<std::int64_t>()}, at::kByte), owner);
+  TensorMap tensors = from_safetensors(file, "a reference's record").tensors;
+  const at::Tensor used = tensors.extract("used").mapped();
+  record = make_record(tensors);
+  record.used = {used[0].item<std::int64_t>(), {used[1].item<std::int64_t>(), 0}, {}};
+}
+
 }  // namespace
 
 Comparison compare_parameters(const TensorMap& own, const TensorMap& expected, double relative_norm) {
@@ -163,27 +180,6 @@ TrainingRecord train_reference(const TrainingRun& run, const Dataset& data, int 
   record.used = used;
   return record;
 }
-
-namespace {
-
-/// Sends the record from `owner` to all ranks, as the bytes of a file.
-void share_record(TrainingRecord& record, int owner, Collectives& comm) {
-  std::string file;
-  if (comm.rank() == owner) {
-    TensorMap tensors = list_tensors(record);
-    tensors["used"] = at::tensor({record.used.flops, record.used.memory.peak_bytes}, at::kLong);
-    file = to_safetensors(tensors);
-  }
-  const at::Tensor size = comm.broadcast(at::full({1}, static_cast<std::int64_t>(file.size()), at::kLong), owner);
-  file.resize(static_cast<std::size_t>(size.item<std::int64_t>()));
-  comm.broadcast(at::from_blob(file.data(), {size.item<std::int64_t>()}, at::kByte), owner);
-  TensorMap tensors = from_safetensors(file, "a reference's record").tensors;
-  const at::Tensor used = tensors.extract("used").mapped();
-  record = make_record(tensors);
-  record.used = {used[0].item<std::int64_t>(), {used[1].item<std::int64_t>(), 0}, {}};
-}
-
-}  // namespace
 
 std::vector<TrainingRecord> train_references(const std::vector<TrainingRun>& runs, const Dataset& data,
                                              Communicator& comm) {

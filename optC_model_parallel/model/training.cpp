@@ -15,7 +15,6 @@
 #include "optC_model_parallel/model/images.h"
 
 namespace lab::optc {
-
 namespace {
 
 class WholeBatches : public LearnerStrategy {
@@ -31,40 +30,6 @@ class WholeBatches : public LearnerStrategy {
     }
   }
 };
-
-}  // namespace
-
-std::unique_ptr<Strategy> whole_batches(const TrainingOptions& options, Learner learner) {
-  return std::make_unique<WholeBatches>(options, std::move(learner));
-}
-
-/// 256 images at a time, without gradients. Without images, an empty batch goes through once.
-at::Tensor LearnerStrategy::logits(const Images& images, const OnBatch& on_batch) {
-  constexpr std::int64_t kBatch = 256;
-  const c10::NoGradGuard no_gradient;
-  std::vector<at::Tensor> parts;
-  std::int64_t done = 0;
-  do {
-    const std::int64_t end = std::min(done + kBatch, images.size());
-    parts.push_back(evaluate(normalized(images, at::arange(done, end, at::kLong), tensors_)));
-    done = end;
-    if (on_batch) on_batch();
-  } while (done < images.size());
-  return parts.front().defined() ? at::cat(parts).cpu() : at::Tensor();
-}
-
-at::Tensor LearnerStrategy::evaluate(const at::Tensor& x) {
-  return run_layers(learner_.model(), learner_.parameters(), x, Mode::kEvaluation);
-}
-
-at::Tensor LearnerStrategy::mean_loss(const Parameters& parameters, const Images& images,
-                                      const at::Tensor& indices) const {
-  const at::Tensor x = normalized(images, indices, tensors_);
-  return at::cross_entropy_loss(run_layers(learner_.model(), parameters, x, Mode::kTraining),
-                                take_labels(images, indices).to(x.device()));
-}
-
-namespace {
 
 /// A step of the whole training, and its position in the epoch.
 struct Place {
@@ -98,6 +63,36 @@ void evaluate(const Images& images, Strategy& strategy, const OnBatch& on_batch,
 
 }  // namespace
 
+std::unique_ptr<Strategy> whole_batches(const TrainingOptions& options, Learner learner) {
+  return std::make_unique<WholeBatches>(options, std::move(learner));
+}
+
+/// 256 images at a time, without gradients. Without images, an empty batch goes through once.
+at::Tensor LearnerStrategy::logits(const Images& images, const OnBatch& on_batch) {
+  constexpr std::int64_t kBatch = 256;
+  const c10::NoGradGuard no_gradient;
+  std::vector<at::Tensor> parts;
+  std::int64_t done = 0;
+  do {
+    const std::int64_t end = std::min(done + kBatch, images.size());
+    parts.push_back(evaluate(normalized(images, at::arange(done, end, at::kLong), tensors_)));
+    done = end;
+    if (on_batch) on_batch();
+  } while (done < images.size());
+  return parts.front().defined() ? at::cat(parts).cpu() : at::Tensor();
+}
+
+at::Tensor LearnerStrategy::evaluate(const at::Tensor& x) {
+  return run_layers(learner_.model(), learner_.parameters(), x, Mode::kEvaluation);
+}
+
+at::Tensor LearnerStrategy::mean_loss(const Parameters& parameters, const Images& images,
+                                      const at::Tensor& indices) const {
+  const at::Tensor x = normalized(images, indices, tensors_);
+  return at::cross_entropy_loss(run_layers(learner_.model(), parameters, x, Mode::kTraining),
+                                take_labels(images, indices).to(x.device()));
+}
+
 TrainingRecord run_training(const TrainingOptions& options, const Dataset& data, Strategy& strategy,
                             Checkpoints* checkpoints, const TrainingEvents& events) {
   if (options.batch_size < 1)
@@ -109,8 +104,7 @@ TrainingRecord run_training(const TrainingOptions& options, const Dataset& data,
   std::optional<Checkpoint> checkpoint = checkpoints ? checkpoints->newest() : std::nullopt;
   if (checkpoint && checkpoint->step > num_steps)
     throw UsageError(
-        fmt::format("expected a checkpoint of at most {} steps ({} epochs), got one of {}; hint: more "
-                    "--epochs",
+        fmt::format("expected a checkpoint of at most {} steps ({} epochs), got one of {}; hint: more --epochs",
                     num_steps, options.num_epochs, checkpoint->step));
   if (checkpoints && events.on_note) {
     for (const std::string& note : checkpoints->notes()) events.on_note(note);
