@@ -93,6 +93,7 @@ RankOutcome run_process_rank(comm::ProcessWorldOptions options, const WorldSpec&
 void keep_freed_memory() {
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  mallopt(M_ARENA_MAX, 1);  // those of other threads give back what is free, whatever the threshold
 }
 
 void compute_without_onednn() {

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "common/api/errors.h"
 
@@ -33,6 +35,11 @@ at::Tensor payload_tensor(int dtype, const std::vector<std::int64_t>& sizes, std
   const auto kept = std::make_shared<std::string>(std::move(payload));
   return at::from_blob(
       kept->data(), sizes, [kept](void*) {}, at::TensorOptions(static_cast<at::ScalarType>(dtype)));
+}
+
+at::Tensor tensor_of_bytes(std::string bytes) {
+  const auto count = static_cast<std::int64_t>(bytes.size());
+  return payload_tensor(static_cast<int>(at::kByte), {count}, std::move(bytes));
 }
 
 namespace {
@@ -132,7 +139,9 @@ std::string to_bytes(const RelayFrame& frame) {
 void RelayFrameReader::add(const char* bytes, std::size_t count) {
   buffer_.erase(0, num_taken_);
   num_taken_ = 0;
-  buffer_.append(bytes, count);
+  const std::size_t of_payload = frame_ ? std::min<std::size_t>(frame_->payload_bytes - payload_.size(), count) : 0;
+  payload_.append(bytes, of_payload);
+  buffer_.append(bytes + of_payload, count - of_payload);
 }
 
 std::optional<RelayFrameReader::Received> RelayFrameReader::next() {
@@ -149,10 +158,12 @@ std::optional<RelayFrameReader::Received> RelayFrameReader::next() {
       throw ContractError(
           fmt::format("a payload of {} B; expected at most {}", frame_->payload_bytes, max_payload_bytes_));
     num_taken_ += kLengthBytes + length;
+    payload_.reserve(frame_->payload_bytes);
+    payload_.assign(buffer_, num_taken_, frame_->payload_bytes);
+    num_taken_ += payload_.size();
   }
-  if (buffer_.size() - num_taken_ < frame_->payload_bytes) return std::nullopt;
-  Received received{std::move(*frame_), buffer_.substr(num_taken_, frame_->payload_bytes)};
-  num_taken_ += received.frame.payload_bytes;
+  if (payload_.size() < frame_->payload_bytes) return std::nullopt;
+  Received received{std::move(*frame_), std::exchange(payload_, std::string())};
   frame_.reset();
   return received;
 }

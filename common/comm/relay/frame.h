@@ -21,6 +21,9 @@ std::uint64_t count_payload_bytes(int dtype, const std::vector<std::int64_t>& si
 /// Errors    as above; ContractError: the payload is not of its size
 at::Tensor payload_tensor(int dtype, const std::vector<std::int64_t>& sizes, std::string payload);
 
+/// Bytes as a tensor, for what takes only tensors.
+at::Tensor tensor_of_bytes(std::string bytes);
+
 }  // namespace lab::comm
 
 // What a rank and its relay say to each other. Internal to comm/relay.
@@ -84,7 +87,8 @@ class RelayFrameReader {
   std::uint64_t max_payload_bytes_;
   std::string buffer_;
   std::size_t num_taken_ = 0;        ///< of its bytes
-  std::optional<RelayFrame> frame_;  ///< its payload is still missing
+  std::optional<RelayFrame> frame_;  ///< its payload, or the rest of it, is still missing
+  std::string payload_;              ///< what has arrived of it, where all of it will be
 };
 
 }  // namespace lab::comm

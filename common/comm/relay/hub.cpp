@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -252,7 +253,7 @@ void RelayWorld::Hub::answer_wait(int rank) {
   const std::shared_ptr<Relayed> pending = member.waits_for;
   RelayFrame answer;
   answer.kind = RelayFrame::Kind::kDone;
-  std::string payload;
+  at::Tensor payload;
   try {
     table_.conclude(*pending, options_.timeout_seconds);
     const Message& message = pending->message;
@@ -266,9 +267,9 @@ void RelayWorld::Hub::answer_wait(int rank) {
     if (pending->collected) {
       if (tells_model_time()) answer.model_time = pending->collected->model_began;
       member.ledger.add(pending->collected->cost);
-      payload = std::move(pending->collected->payload);
+      payload = tensor_of_bytes(std::move(pending->collected->payload));
     } else if (message.direction == Direction::kRecv && message.num_bytes() > 0) {
-      payload.assign(static_cast<const char*>(message.tensor.data_ptr()), message.num_bytes());
+      payload = message.tensor;
     }
     if (!member.gathers && tells_model_time()) answer.model_time = pending->peer_model_posted;
     if (message.contract_only && message.direction == Direction::kRecv) meet(member, pending->peer_model_posted);
@@ -311,29 +312,36 @@ void RelayWorld::Hub::answer_close(int rank) {
   }
   member.closes = false;
   member.over = answer.kind == RelayFrame::Kind::kDone;
-  send(rank, answer, "");
+  send(rank, answer);
 }
 
-void RelayWorld::Hub::send(int rank, RelayFrame answer, const std::string& payload) {
-  answer.payload_bytes = payload.size();
-  at(rank).outgoing += to_bytes(answer);
-  at(rank).outgoing += payload;
+void RelayWorld::Hub::send(int rank, RelayFrame answer, const at::Tensor& payload) {
+  if (payload.defined()) answer.payload_bytes = payload.nbytes();
+  at(rank).outgoing.push_back({to_bytes(answer), payload});
   write_to(rank);
 }
 
 void RelayWorld::Hub::write_to(int rank) {
   Member& member = at(rank);
   // A rank that does not read must not block the relay: the rest is sent when its socket takes it.
-  while (member.num_written < member.outgoing.size()) {
-    const ssize_t sent = ::send(member.relay_end.get(), member.outgoing.data() + member.num_written,
-                                member.outgoing.size() - member.num_written, MSG_DONTWAIT | MSG_NOSIGNAL);
+  while (!member.outgoing.empty()) {
+    auto& [frame, payload] = member.outgoing.front();
+    const std::size_t payload_bytes = payload.defined() ? payload.nbytes() : 0;
+    const std::size_t of_frame = std::min(member.num_written, frame.size()), of_payload = member.num_written - of_frame;
+    std::array<iovec, 2> parts = {iovec{frame.data() + of_frame, frame.size() - of_frame}, iovec{}};
+    if (payload_bytes > 0) parts[1] = {static_cast<char*>(payload.data_ptr()) + of_payload, payload_bytes - of_payload};
+    msghdr message = {};
+    message.msg_iov = parts.data();
+    message.msg_iovlen = parts.size();
+    const ssize_t sent = ::sendmsg(member.relay_end.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && errno == EAGAIN) return;
     if (sent <= 0) return leave(rank, "its process has ended");
     member.num_written += static_cast<std::size_t>(sent);
+    if (member.num_written < frame.size() + payload_bytes) continue;
+    member.outgoing.pop_front();
+    member.num_written = 0;
   }
-  member.outgoing.clear();
-  member.num_written = 0;
 }
 
 timespec RelayWorld::Hub::time_to_next_event() const {

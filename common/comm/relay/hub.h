@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <random>
@@ -63,13 +64,19 @@ class RelayWorld::Hub {
     std::optional<CollectiveResult> collected;  ///< of a collective, once all members have begun it
   };
 
+  /// An answer on its way to a rank.
+  struct Outgoing {
+    std::string frame;
+    at::Tensor payload;  ///< undefined: none
+  };
+
   /// What the relay knows of one rank.
   struct Member {
     UniqueFd relay_end, rank_end;
     pid_t process = 0;  ///< that wrote to us last
     RelayFrameReader reader{0};
-    std::string outgoing;
-    std::size_t num_written = 0;     ///< of these bytes
+    std::deque<Outgoing> outgoing;
+    std::size_t num_written = 0;     ///< bytes of the first of these
     std::uint64_t posted_bytes = 0;  ///< of the messages that it has not waited for
     bool works = false;              ///< on what it was given
     bool told = false;               ///< of a failure
@@ -134,7 +141,7 @@ class RelayWorld::Hub {
   bool tells_model_time() const { return work_ == nullptr; }
   void answer_wait(int rank);
   void answer_close(int rank);
-  void send(int rank, RelayFrame answer, const std::string& payload);
+  void send(int rank, RelayFrame answer, const at::Tensor& payload = {});
   void write_to(int rank);
   timespec time_to_next_event() const;
 

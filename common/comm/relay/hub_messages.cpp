@@ -89,7 +89,7 @@ void RelayWorld::Hub::ask_for_payloads(double now) {
     RelayFrame request;
     request.kind = RelayFrame::Kind::kPull;
     request.id = source.id;
-    send(source.owner, request, "");
+    send(source.owner, request);
   }
 }
 
@@ -181,10 +181,10 @@ void RelayWorld::Hub::give_work(int rank, const RelayFrame& frame) {
   member.tracer = RankTracer(rank);
   RelayFrame answer;
   answer.kind = RelayFrame::Kind::kDone;
-  const std::optional<std::string> work = work_->next(rank, member.process);
+  std::optional<std::string> work = work_->next(rank, member.process);
   if (!work) answer.text = "no more";
   member.works = work.has_value();
-  send(rank, answer, work.value_or(""));
+  send(rank, answer, work ? tensor_of_bytes(std::move(*work)) : at::Tensor());
 }
 
 void RelayWorld::Hub::take_work(int rank, RelayFrameReader::Received received) {

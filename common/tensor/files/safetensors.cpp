@@ -193,7 +193,11 @@ void save_safetensors(const std::string& path, const TensorMap& tensors, const S
 }
 
 std::string to_safetensors(const TensorMap& tensors, const SafetensorsMetadata& metadata) {
+  constexpr std::size_t kUsualHeaderBytes = 4096;
+  std::size_t expected = kUsualHeaderBytes;
+  for (const auto& [name, tensor] : tensors) expected += tensor.defined() ? tensor.nbytes() : 0;
   std::string bytes;
+  bytes.reserve(expected);
   write_pieces(tensors, metadata, [&](std::string_view piece) { bytes += piece; });
   return bytes;
 }
