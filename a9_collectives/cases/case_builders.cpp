@@ -2,17 +2,24 @@
 
 #include <limits>
 
+#include "common/checks/once_per_world.h"
 #include "common/tensor/exact_data.h"
 #include "common/tensor/seeded.h"
 
 namespace lab::a9 {
 namespace {
 
-at::Tensor sum_of_all(const Input& input, const CasePlace& place) {
-  const std::vector<at::Tensor> all = input.of_all(place);
+using Tensors = std::vector<at::Tensor>;
+
+/// Tensors from which the results follow that all ranks are expected to return.
+OncePerWorld<Tensors> once(const std::function<Tensors(const CasePlace&)>& make) {
+  return OncePerWorld<Tensors>([make](int size, std::uint64_t seed) { return make({0, size, seed}); }, 1);
+}
+
+at::Tensor sum(const Tensors& all) {
   at::Tensor sum = all.front().clone();
   // The data are integers, whose sums are exact in any order.
-  for (int rank = 1; rank < place.size; ++rank) sum.add_(all[static_cast<std::size_t>(rank)]);
+  for (std::size_t rank = 1; rank < all.size(); ++rank) sum.add_(all[rank]);
   return sum;
 }
 
@@ -148,9 +155,10 @@ Case broadcast_case(const std::string& task, const std::string& name, const Inpu
 
 Case allreduce_case(const std::string& task, const std::string& name, const Input& input, const Limit& limit) {
   Case result = tensor_case(task, name, input);
-  result.expected = [input](const CasePlace& place) {
-    const at::Tensor sum = sum_of_all(input, place);
-    return TensorMap{{"out", sum}, {"x", sum}};
+  const auto sums = once([input](const CasePlace& place) { return Tensors{sum(input.of_all(place))}; });
+  result.expected = [sums](const CasePlace& place) {
+    const at::Tensor whole = sums.at(place)->front();
+    return TensorMap{{"out", whole}, {"x", whole}};
   };
   // Who cuts a tensor into P equal parts may fill up the last of them.
   const auto whole_bytes = [input](const CasePlace& place) {
@@ -163,9 +171,14 @@ Case allreduce_case(const std::string& task, const std::string& name, const Inpu
 
 Case allgather_case(const std::string& task, const std::string& name, const Input& input, const Limit& limit) {
   Case result = tensor_case(task, name, input);
-  result.expected = [input](const CasePlace& place) {
-    const std::vector<at::Tensor> parts = input.of_all(place);
-    return TensorMap{{"out", at::cat(parts, 0)}, {"x", parts[static_cast<std::size_t>(place.rank)]}};
+  const auto parts_and_whole = once([input](const CasePlace& place) {
+    Tensors all = input.of_all(place);
+    all.push_back(at::cat(all, 0));
+    return all;
+  });
+  result.expected = [parts_and_whole](const CasePlace& place) {
+    const auto all = parts_and_whole.at(place);
+    return TensorMap{{"out", all->back()}, {"x", all->at(static_cast<std::size_t>(place.rank))}};
   };
   return received(
       result,
@@ -175,8 +188,14 @@ Case allgather_case(const std::string& task, const std::string& name, const Inpu
 
 Case reduce_scatter_case(const std::string& task, const std::string& name, const Input& input, const Limit& limit) {
   Case result = tensor_case(task, name, input);
-  result.expected = [input](const CasePlace& place) {
-    return TensorMap{{"out", own_chunk(sum_of_all(input, place), 0, place)}, {"x", input.of(place, place.rank)}};
+  const auto inputs_and_sum = once([input](const CasePlace& place) {
+    Tensors all = input.of_all(place);
+    all.push_back(sum(all));
+    return all;
+  });
+  result.expected = [inputs_and_sum](const CasePlace& place) {
+    const auto all = inputs_and_sum.at(place);
+    return TensorMap{{"out", own_chunk(all->back(), 0, place)}, {"x", all->at(static_cast<std::size_t>(place.rank))}};
   };
   return received(
       result, [input](const CasePlace& place) { return input.bytes(place) / static_cast<std::uint64_t>(place.size); },
@@ -188,10 +207,12 @@ Case all_to_all_case(const std::string& task, const std::string& name, const Inp
   Case result = tensor_case(task, name, input);
   result = with(result, "scatter_dim", [scatter_dim](const CasePlace&) { return static_cast<double>(scatter_dim); });
   result = with(result, "gather_dim", [gather_dim](const CasePlace&) { return static_cast<double>(gather_dim); });
-  result.expected = [input, scatter_dim, gather_dim](const CasePlace& place) {
-    std::vector<at::Tensor> parts = input.of_all(place);
+  const auto inputs = once([input](const CasePlace& place) { return input.of_all(place); });
+  result.expected = [inputs, scatter_dim, gather_dim](const CasePlace& place) {
+    Tensors parts = *inputs.at(place);
+    const at::Tensor own = parts[static_cast<std::size_t>(place.rank)];
     for (at::Tensor& part : parts) part = own_chunk(part, scatter_dim, place);
-    return TensorMap{{"out", at::cat(parts, gather_dim)}, {"x", input.of(place, place.rank)}};
+    return TensorMap{{"out", at::cat(parts, gather_dim)}, {"x", own}};
   };
   return received(
       result,

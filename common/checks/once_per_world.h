@@ -17,9 +17,11 @@ namespace lab {
 template <typename Result>
 class OncePerWorld {
  public:
-  explicit OncePerWorld(std::function<Result(int size, std::uint64_t seed)> compute)
+  /// `most_kept`: by default for two calls, in a group of the world and in another.
+  explicit OncePerWorld(std::function<Result(int size, std::uint64_t seed)> compute, std::size_t most_kept = 4)
       : state_(std::make_shared<State>()) {
     state_->compute = std::move(compute);
+    state_->most_kept = most_kept;
   }
 
   std::shared_ptr<const Result> at(const CasePlace& place) const {
@@ -28,15 +30,13 @@ class OncePerWorld {
     for (const Known& known : state.latest) {
       if (known.size == place.size && known.seed == place.seed) return known.result;
     }
-    if (state.latest.size() == kMostKnown) state.latest.erase(state.latest.begin());
+    if (state.latest.size() == state.most_kept) state.latest.erase(state.latest.begin());
     state.latest.push_back(
         {place.size, place.seed, std::make_shared<const Result>(state.compute(place.size, place.seed))});
     return state.latest.back().result;
   }
 
  private:
-  static constexpr std::size_t kMostKnown = 4;  // of two calls, in a group of the world and in another
-
   struct Known {
     int size = 0;
     std::uint64_t seed = 0;
@@ -44,6 +44,7 @@ class OncePerWorld {
   };
   struct State {
     std::function<Result(int size, std::uint64_t seed)> compute;
+    std::size_t most_kept = 0;
     std::mutex mutex;
     std::vector<Known> latest;
   };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <list>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -58,17 +59,45 @@ class Wheel {
   std::vector<uint32_t> places_;
 };
 
+/// A wheel for each block of a tensor.
+struct Wheels {
+  uint64_t count, seed, num_values;
+  std::vector<Wheel> of_blocks;
+
+  Wheels(uint64_t count_, uint64_t seed_, uint64_t num_values_) : count(count_), seed(seed_), num_values(num_values_) {
+    for (uint64_t begin = 0, block = 0; begin < num_values; begin += count, ++block)
+      of_blocks.emplace_back(count, std::min(count, num_values - begin), splitmix64(splitmix64(seed) + block));
+  }
+};
+
+/// The wheels of a tensor, which serve all ranks. A judge asks for one rank after the other, of a few tensors in turn.
+const Wheels& find_wheels(uint64_t count, uint64_t seed, uint64_t num_values) {
+  constexpr std::size_t kMostKept = 4;
+  static thread_local std::list<Wheels> kept;
+  const auto found = std::find_if(kept.begin(), kept.end(), [&](const Wheels& one) {
+    return one.count == count && one.seed == seed && one.num_values == num_values;
+  });
+  if (found != kept.end()) {
+    kept.splice(kept.begin(), kept, found);
+  } else {
+    kept.emplace_front(count, seed, num_values);
+    if (kept.size() > kMostKept) kept.pop_back();
+  }
+  return kept.front();
+}
+
 /// Fills some ranks' values of a wide range, block by block.
 void draw_on_wheels(const std::vector<at::Tensor>& ranks, uint64_t count, uint64_t seed, uint64_t first_rank) {
   const auto num_values = static_cast<uint64_t>(ranks.front().numel());
-  for (uint64_t begin = 0, block = 0; begin < num_values; begin += count, ++block) {
+  uint64_t begin = 0;
+  for (const Wheel& wheel : find_wheels(count, seed, num_values).of_blocks) {
     const uint64_t length = std::min(count, num_values - begin);
-    const Wheel wheel(count, length, splitmix64(splitmix64(seed) + block));
     for (std::size_t index = 0; index < ranks.size(); ++index) {
       int64_t* const values = ranks[index].data_ptr<int64_t>() + begin;
       const uint64_t turn = (first_rank + index) % count;
       for (uint64_t i = 0; i < length; ++i) values[i] = static_cast<int64_t>(wheel.value(turn, i));
     }
+    begin += length;
   }
 }
 
