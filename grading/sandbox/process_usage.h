@@ -36,11 +36,11 @@ class ProcessUsage {
 
   /// A case begins.
   void case_begins(pid_t process);
-  /// It has ended: the CPU time of all its threads since then, in steps of 10 ms, and how far the memory of the process
-  /// has been beyond that of the beginning of its first case, and beyond what any earlier case has reached: nobody
-  /// outside can tell how much of that is free.
+  /// It has ended: the CPU time of all its threads since its last one ended, in steps of 10 ms, and how far the memory of
+  /// the process has been beyond that of the beginning of its first case, and beyond what any earlier case has reached:
+  /// nobody outside can tell how much of that is free.
   /// Errors    UsageError: another process began, or this one is gone
-  SeenUse case_ended(pid_t process) const;
+  SeenUse case_ended(pid_t process);
 
  private:
   const std::string proc_;
