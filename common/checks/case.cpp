@@ -234,6 +234,7 @@ CaseInputs judged_inputs(const Case& test_case, CasePlace place, int call) {
   inputs.task = test_case.task;
   inputs.name = test_case.name;
   inputs.call = call;
+  inputs.is_last = call == num_calls(test_case);
   return inputs;
 }
 

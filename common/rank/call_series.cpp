@@ -58,10 +58,14 @@ void CallSeries::run(const std::function<void()>& body) const {
   body();
 }
 
-std::int64_t CallSeries::add(const TensorMap& inputs, const TensorMap& results) {
+std::int64_t CallSeries::add(const TensorMap& inputs, const TensorMap& results, bool is_last) {
   require_untouched();
   require_own_memory(results);
-  calls_.push_back({inputs, results, copy_each(inputs), copy_each(results)});
+  calls_.push_back({inputs, results, {}, {}});
+  if (!is_last) {
+    calls_.back().inputs_then = copy_each(inputs);
+    calls_.back().results_then = copy_each(results);
+  }
   const std::int64_t before = retained_bytes_;
   retained_bytes_ = made_.reading().retained_bytes - bytes_of_results();
   return std::max<std::int64_t>(0, retained_bytes_ - before);

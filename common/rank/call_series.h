@@ -21,11 +21,12 @@ class CallSeries {
   /// Runs `body`, such that what it allocates counts as held by the series.
   void run(const std::function<void()>& body) const;
 
-  /// Takes a call's inputs and results, once it has returned and been measured.
+  /// Takes a call's inputs and results, once it has returned and been measured. `is_last`: no other will be compared with
+  /// them.
   /// Returns   the bytes of tensors that live on, made by some call, beyond all results: more than after the calls before
   /// Errors    ResultError: a result is in the memory of an earlier call's; an earlier call's results or inputs have
   ///           changed since
-  std::int64_t add(const TensorMap& inputs, const TensorMap& results);
+  std::int64_t add(const TensorMap& inputs, const TensorMap& results, bool is_last = false);
 
  private:
   /// What a call got and returned, and copies of it.

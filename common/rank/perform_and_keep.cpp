@@ -90,7 +90,7 @@ void perform(const CaseInputs& inputs, const CallTable& calls, Communicator& com
           }
         });
       });
-      record.used.memory.retained_bytes = series.add(inputs.tensors, record.results);
+      record.used.memory.retained_bytes = series.add(inputs.tensors, record.results, inputs.is_last);
       endpoint.require_all_finished();
     } catch (const ResultError& failure) {
       throw ContractError(fmt::format("{}: {}", text_of_call(inputs), failure.what()));

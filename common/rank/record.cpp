@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -102,10 +103,16 @@ constexpr std::int64_t kMostCalls = 100;
 const char* const kRecordKey = "record";  // of the blob's metadata
 constexpr int kVersion = 1;               // of a record's text
 // What a record's text has, and no more.
-constexpr std::array<const char*, 11> kFields = {"version",   "task",         "name",  "call", "state",    "message",
-                                                 "exit_code", "missing_task", "spent", "used", "undefined"};
+constexpr std::array<const char*, 12> kFields = {"version",   "task",         "name",  "call", "state",     "message",
+                                                 "exit_code", "missing_task", "spent", "used", "undefined", "repeated"};
 
-std::string text_of_record(const CaseRecord& record, const std::vector<std::string>& undefined) {
+/// The results without memory of their own: undefined ones, and names of others for the same tensor.
+struct BareResults {
+  std::vector<std::string> undefined;
+  std::map<std::string, std::string> repeated;  ///< name -> of which one
+};
+
+std::string text_of_record(const CaseRecord& record, const BareResults& bare) {
   json spent = json::array();
   for (const LedgerEntry& entry : record.spent) {
     spent.push_back({entry.operation, entry.calls, entry.messages, entry.bytes_sent, entry.bytes_received, entry.rounds,
@@ -121,12 +128,13 @@ std::string text_of_record(const CaseRecord& record, const std::vector<std::stri
                          {"missing_task", record.missing_task},
                          {"spent", spent},
                          {"used", record.used},
-                         {"undefined", undefined}};
+                         {"undefined", bare.undefined},
+                         {"repeated", bare.repeated}};
   // The message of what was thrown may contain any bytes.
   return document.dump(-1, ' ', true, json::error_handler_t::replace);
 }
 
-CaseRecord record_from_text(const std::string& text, std::vector<std::string>& undefined) {
+CaseRecord record_from_text(const std::string& text, BareResults& bare) {
   const json document = json::parse(text, nullptr, false);
   if (document.is_discarded()) throw UsageError("its text is not valid JSON");
   if (const std::int64_t version = count_at(document, "version"); version != kVersion)
@@ -150,9 +158,18 @@ CaseRecord record_from_text(const std::string& text, std::vector<std::string>& u
   for (const json& entry : list_at(document, "spent")) record.spent.push_back(read_ledger_entry(entry));
   for (const json& name : list_at(document, "undefined")) {
     if (!name.is_string()) throw UsageError("its 'undefined' has a name that is not a string");
-    undefined.push_back(name.get<std::string>());
+    bare.undefined.push_back(name.get<std::string>());
+  }
+  for (const auto& [name, other] : find_field(document, "repeated").items()) {
+    if (!other.is_string()) throw UsageError("its 'repeated' has a name that is not a string");
+    bare.repeated[name] = other.get<std::string>();
   }
   return record;
+}
+
+bool is_same_memory(const at::Tensor& one, const at::Tensor& other) {
+  return one.data_ptr() == other.data_ptr() && one.sizes() == other.sizes() && one.strides() == other.strides() &&
+         one.dtype() == other.dtype();
 }
 
 }  // namespace
@@ -161,24 +178,37 @@ CaseRecord record_from_bytes(const std::string& bytes) {
   SafetensorsContent content = from_safetensors(bytes, "a record", kMaxRecordHeaderBytes);
   const auto text = content.metadata.find(kRecordKey);
   if (text == content.metadata.end()) throw UsageError("a record without its text");
-  std::vector<std::string> undefined;
-  CaseRecord record = record_from_text(text->second, undefined);
-  record.results = std::move(content.tensors);
-  for (const std::string& name : undefined) record.results.emplace(name, at::Tensor());
+  BareResults bare;
+  CaseRecord record = record_from_text(text->second, bare);
+  for (const auto& [name, other] : bare.repeated) {
+    const auto found = content.tensors.find(other);
+    if (found == content.tensors.end())
+      throw UsageError(fmt::format("its 'repeated' has an unknown result '{}'", one_line(other.substr(0, 40))));
+    record.results.emplace(name, found->second);
+  }
+  record.results.merge(content.tensors);
+  for (const std::string& name : bare.undefined) record.results.emplace(name, at::Tensor());
   return record;
 }
 
 std::string bytes_of_record(const CaseRecord& record) {
-  TensorMap defined;
-  std::vector<std::string> undefined;
+  TensorMap sent;
+  BareResults bare;
   for (const auto& [name, tensor] : record.results) {
-    if (tensor.defined()) {
-      defined[name] = tensor;
+    if (!tensor.defined()) {
+      bare.undefined.push_back(name);
+      continue;
+    }
+    const auto same = std::find_if(sent.begin(), sent.end(), [&, &tensor = tensor](const auto& one) {
+      return is_same_memory(one.second, tensor);
+    });
+    if (same == sent.end()) {
+      sent[name] = tensor;
     } else {
-      undefined.push_back(name);
+      bare.repeated[name] = same->first;  // such as what a collective in place returns, and its argument
     }
   }
-  return to_safetensors(defined, {{kRecordKey, text_of_record(record, undefined)}});
+  return to_safetensors(sent, {{kRecordKey, text_of_record(record, bare)}});
 }
 
 }  // namespace lab

@@ -41,8 +41,9 @@ std::string to_bytes(const CaseInputs& inputs) {
       undefined.push_back(name);
     }
   }
-  const nlohmann::json text = {{"task", inputs.task},       {"name", inputs.name}, {"call", inputs.call},
-                               {"numbers", inputs.numbers}, {"seed", inputs.seed}, {"undefined", undefined}};
+  const nlohmann::json text = {{"task", inputs.task},    {"name", inputs.name},       {"call", inputs.call},
+                               {"last", inputs.is_last}, {"numbers", inputs.numbers}, {"seed", inputs.seed},
+                               {"undefined", undefined}};
   return to_safetensors(defined, {{kInputsKey, text.dump()}});
 }
 
@@ -54,6 +55,7 @@ CaseInputs inputs_from_bytes(const std::string& bytes) {
     text.at("task").get_to(inputs.task);
     text.at("name").get_to(inputs.name);
     text.at("call").get_to(inputs.call);
+    text.at("last").get_to(inputs.is_last);
     text.at("numbers").get_to(inputs.numbers);
     text.at("seed").get_to(inputs.seed);
     inputs.tensors = std::move(content.tensors);

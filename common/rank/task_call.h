@@ -24,6 +24,7 @@ struct CaseInputs {
   std::string task = {},
               name = {};  ///< "a9.broadcast", and the case: "BroadcastFromLast"; filled in by judged_inputs()
   int call = 1;           ///< which one of the case's calls, each with data of its own; as above
+  bool is_last = false;   ///< of them, so that what it got and returned need not be remembered; as above
 
   const at::Tensor& tensor(const std::string& key) const;
   std::int64_t integer(const std::string& key) const;

@@ -83,6 +83,16 @@ TEST_CASE("tensors on strides, and those that require a gradient, are written as
   CHECK(at::equal(read.results.at("leaf"), at::ones({2})));
 }
 
+TEST_CASE("a tensor under two names is sent once") {
+  CaseRecord record = some_record();
+  const at::Tensor sum = at::arange(1000, at::kFloat);
+  record.results = {{"out", sum}, {"x", sum.detach()}, {"part", sum.narrow(0, 0, 500)}};
+  const std::string bytes = bytes_of_record(record);
+  CHECK(bytes.size() < 1900 * sizeof(float));
+  const CaseRecord read = record_from_bytes(bytes);
+  for (const auto& [name, tensor] : record.results) CHECK(at::equal(read.results.at(name), tensor));
+}
+
 TEST_CASE("a record that cannot be written says why") {
   CaseRecord complex = some_record();
   complex.results["out"] = at::zeros({2}, at::kComplexFloat);
@@ -121,6 +131,8 @@ TEST_CASE("a text that is not as it should be is refused, whatever is wrong with
   CHECK(contains(refusal("\"version\":1", "\"version\":2"), "its version is 2, expected 1"));
   CHECK(contains(refusal(",\"version\":1", ""), "it has no 'version'"));
   CHECK(contains(refusal("[\"x.grad\"]", "[[]]"), "its 'undefined'"));
+  CHECK(contains(refusal("\"repeated\":{}", "\"repeated\":{\"x\":\"y\"}"), "its 'repeated' has an unknown result 'y'"));
+  CHECK(contains(refusal("\"repeated\":{}", "\"repeated\":[7]"), "its 'repeated' has a name"));
   CHECK(contains(find_refusal(with_text(std::string(100000, '['))), "its text is not valid JSON"));
   CHECK(contains(find_refusal(with_text("[]")), "it has no 'version'"));
   CHECK(contains(find_refusal(to_safetensors({{"out", at::zeros({2})}})), "without its text"));
