@@ -257,8 +257,11 @@ Explanation nothing_received(const CaseEvidence& evidence) {
     return message.find("bytes received") != std::string::npos && message.find("at least") != std::string::npos;
   };
   if (!numbers_are_right(evidence) || !any_rank(evidence.over_budget, below_least)) return std::nullopt;
-  return "the numbers are right, but less was received than it takes to bring them here: they were computed from "
-         "something that only the other ranks have, or came by other means than the ones that this task is about";
+  return "the numbers are right, but less was received than it takes to bring them here: they were sent in a dtype of "
+         "fewer "
+         "bytes, computed from something that only the other ranks have, or came by other means than the ones that "
+         "this "
+         "task is about";
 }
 
 }  // namespace lab::symptoms

@@ -128,12 +128,14 @@ Explanation rounding_only(const Clues& clues) {
   constexpr double kMostShare = 1e-5;
   const auto is_rounded = [](const WrongResult& each) {
     if (each.error == 0 || each.expected.numel() == 0) return false;
-    return each.error <= kMostShare * each.expected.to(at::kDouble).abs().max().item<double>();
+    if (each.error > kMostShare * each.expected.to(at::kDouble).abs().max().item<double>()) return false;
+    // Rounding changes most elements. A few that are wrong only look like it next to one that is far larger.
+    return 2 * each.actual.ne(each.expected).sum().item<std::int64_t>() >= each.expected.numel();
   };
   if (clues.wrong.empty() || !std::all_of(clues.wrong.begin(), clues.wrong.end(), is_rounded)) return std::nullopt;
   return fmt::format(
-      "{} off by rounding only: computed in a dtype of fewer digits than the data have, or with differences of large "
-      "numbers on the way",
+      "{} off by little: rounded to a dtype of fewer digits than the data have, computed with differences of large "
+      "numbers on the way, or with a small constant, such as an epsilon, in another place",
       clues.subject_is());
 }
 
