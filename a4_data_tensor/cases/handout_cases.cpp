@@ -54,9 +54,8 @@ void keep_columns_of_weight(const CasePlace& place, TensorMap& inputs) {
   weight = only_part(weight, 1, uneven_slice(weight.size(1), place.size, place.rank));
 }
 
-/// The weight after a step on these rows of the batch alone.
-at::Tensor updated_by_rows(const StepOptions& options, const Slice& rows) {
-  const at::Tensor weight = initial_weight(options);
+/// This weight after a step on these rows of the batch alone.
+at::Tensor updated_by_rows(const StepOptions& options, const Slice& rows, const at::Tensor& weight) {
   const Batch batch = create_batch(options);
   const at::Tensor inputs = batch.inputs.narrow(0, rows.begin, rows.size);
   const at::Tensor error = at::matmul(inputs, weight) - batch.targets.narrow(0, rows.begin, rows.size);
@@ -70,7 +69,7 @@ KnownMistake first_rows_everywhere(const SizesFor& sizes_for, const std::string&
   return {"first_slice_everywhere", message, [sizes_for, num_parts](const CasePlace& place) {
             const StepOptions options = options_at(sizes_for, place);
             const Slice first = even_slice(options.global_batch_size, num_parts(place), 0);
-            return TensorMap{{"W", updated_by_rows(options, first)}};
+            return TensorMap{{"W", updated_by_rows(options, first, initial_weight(options))}};
           }};
 }
 
@@ -81,14 +80,31 @@ KnownMistake cleared_in_loop(const SizesFor& sizes_for) {
             StepOptions options = options_at(sizes_for, place);
             const std::int64_t steps = sizes_for(place.size).accumulation_steps;
             options.learning_rate /= static_cast<double>(steps);  // each micro-batch's loss is divided by their number
-            return TensorMap{{"W", updated_by_rows(options, even_slice(options.global_batch_size, steps, steps - 1))}};
+            const Slice last = even_slice(options.global_batch_size, steps, steps - 1);
+            return TensorMap{{"W", updated_by_rows(options, last, initial_weight(options))}};
+          }};
+}
+
+KnownMistake updated_in_loop(const SizesFor& sizes_for) {
+  return {"updated_in_loop",
+          "the weight is updated after each micro-batch, so the next one's gradient is that of another weight: update "
+          "once, "
+          "after the loop",
+          [sizes_for](const CasePlace& place) {
+            StepOptions options = options_at(sizes_for, place);
+            const std::int64_t steps = sizes_for(place.size).accumulation_steps;
+            options.learning_rate /= static_cast<double>(steps);
+            at::Tensor weight = initial_weight(options);
+            for (std::int64_t i = 0; i < steps; ++i)
+              weight = updated_by_rows(options, even_slice(options.global_batch_size, steps, i), weight);
+            return TensorMap{{"W", weight}};
           }};
 }
 
 }  // namespace
 
 at::Tensor updated_by_hand(const StepOptions& options) {
-  return updated_by_rows(options, {0, options.global_batch_size});
+  return updated_by_rows(options, {0, options.global_batch_size}, initial_weight(options));
 }
 
 std::vector<Case> handout_cases(const LabSizes& sizes) {
@@ -111,7 +127,7 @@ std::vector<Case> handout_cases_for(const SizesFor& sizes_for) {
       first_rows_everywhere(
           sizes_for, "only the first micro-batch counts: every iteration takes its rows instead of the next ones",
           [sizes_for](const CasePlace& place) { return sizes_for(place.size).accumulation_steps; }),
-      cleared_in_loop(sizes_for)};
+      cleared_in_loop(sizes_for), updated_in_loop(sizes_for)};
 
   Case &data = cases[2], &column = cases[3];
   data.keep_own_part = keep_rows_of_batch;
