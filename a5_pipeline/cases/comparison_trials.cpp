@@ -1,5 +1,6 @@
 #include "a5_pipeline/cases/comparison_trials.h"
 
+#include <cmath>
 #include <limits>
 
 #include "common/tensor/seeded.h"
@@ -51,6 +52,14 @@ at::Tensor with_speck(const at::Tensor& tensor) {
   return with_element(tensor, 3, kRounding * kRounding * tensor.norm().item<double>());
 }
 
+// Off by this part of its norm. Another norm, such as the largest difference or the sum of all, sees more or less of it.
+at::Tensor off_everywhere(const at::Tensor& tensor, double part) {
+  return tensor + part * tensor.norm() / std::sqrt(static_cast<double>(tensor.numel()));
+}
+at::Tensor off_in_one_place(const at::Tensor& tensor, double part) {
+  return with_element(tensor, 5, tensor.view(-1)[5].item<double>() + part * tensor.norm().item<double>());
+}
+
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // A tolerance says how far a norm may be off, whatever the tensors' dtype: the trials have it of all dtypes.
@@ -73,6 +82,7 @@ double halve_tolerance(const Tolerance& tolerance) {
 double twice(const Tolerance& tolerance) {
   return tolerance.relative_norm * 2;
 }
+constexpr double kBeyond = 1.5, kWithin = 0.75;  ///< of a tolerance
 
 }  // namespace
 
@@ -126,6 +136,15 @@ std::vector<JudgedOutputs> outputs_trials(std::uint64_t seed) {
        {with_one_off(right, 1, halve_tolerance(kOfBfloat16)), right, 3, 4, kOfBfloat16},
        1},
       {"bfloat16's tolerance, off by twice", {with_one_off(right, 1, twice(kOfBfloat16)), right, 3, 4, kOfBfloat16}, 0},
+      {"every element off by as much, together by more than the tolerance",
+       {with_one(right, 2, off_everywhere(right[2], kBeyond * kOfBfloat16.relative_norm)), right, 3, 4, kOfBfloat16},
+       0},
+      {"one element off by more than the tolerance of all",
+       {with_one(right, 0, off_in_one_place(right[0], kBeyond * kOfBfloat16.relative_norm)), right, 3, 4, kOfBfloat16},
+       0},
+      {"one element off by less than the tolerance of all",
+       {with_one(right, 0, off_in_one_place(right[0], kWithin * kOfBfloat16.relative_norm)), right, 3, 4, kOfBfloat16},
+       1},
       {"off by more than a quarter of the baseline",
        {with_one_off(right, 1, kMoreThanAQuarter), right, 3, 4, quarter()},
        0},
@@ -206,6 +225,15 @@ std::vector<JudgedGradients> gradients_trials(std::uint64_t seed) {
       {"bfloat16's tolerance, off by twice",
        {off("layer12.fc2", twice(kOfBfloat16)), whole, kOfBfloat16},
        verdicts(1, 0, 1, 1)},
+      {"every element off by as much, together by more than the tolerance",
+       {changed("layer12.fc1", off_everywhere(first, kBeyond * kOfBfloat16.relative_norm)), whole, kOfBfloat16},
+       verdicts(0, 1, 1, 1)},
+      {"one element off by more than the tolerance of all",
+       {changed("layer13.fc2", off_in_one_place(last, kBeyond * kOfBfloat16.relative_norm)), whole, kOfBfloat16},
+       verdicts(1, 1, 1, 0)},
+      {"one element off by less than the tolerance of all",
+       {changed("layer13.fc2", off_in_one_place(last, kWithin * kOfBfloat16.relative_norm)), whole, kOfBfloat16},
+       verdicts(1, 1, 1, 1)},
       {"off by more than a quarter of the baseline",
        {off("layer12.fc1", kMoreThanAQuarter), whole, quarter()},
        verdicts(0, 1, 1, 1)},

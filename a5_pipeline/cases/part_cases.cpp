@@ -130,6 +130,9 @@ Case dataloader_case() {
     needs.select(1, 0).fill_(1);
     return TensorMap{{"needs", needs}};
   };
+  result.meaning = [](const CasePlace&, const std::string&, at::IntArrayRef index) {
+    return fmt::format("stage {} of {}; 1: it needs the data", index[1], index[0] + 1);
+  };
   return result;
 }
 
@@ -152,14 +155,18 @@ Case communicate_case() {
   result.expected = [](const CasePlace& place) {
     const bool first = place.rank == 0, last = place.rank == place.size - 1;
     const at::Tensor nothing = at::zeros(kMessageShape, kMessageType);
-    return TensorMap{
-        {"input", first ? nothing : get_message(place, place.rank - 1, true)},
-        {"output_grad", last ? nothing : get_message(place, place.rank + 1, false)},
-        // What is sent must not change.
-        {"output", get_message(place, place.rank, true)},
-        {"input_grad", get_message(place, place.rank, false)},
-        // of the two receives: returned a tensor, and it requires a gradient; of the two sends: returned a tensor
-        {"returned", integers({!first, !first, !last, !last, 0, 0})}};
+    return TensorMap{{"input", first ? nothing : get_message(place, place.rank - 1, true)},
+                     {"output_grad", last ? nothing : get_message(place, place.rank + 1, false)},
+                     // What is sent must not change.
+                     {"output", get_message(place, place.rank, true)},
+                     {"input_grad", get_message(place, place.rank, false)},
+                     {"returned", integers({!first, !first, !last, !last, 0, 0})}};
+  };
+  result.meaning = [](const CasePlace&, const std::string& name, at::IntArrayRef index) -> std::string {
+    static const std::vector<std::string> of_returned = {
+        "kRecvForward returned a tensor", "it requires a gradient",         "kRecvBackward returned a tensor",
+        "it requires a gradient",         "kSendForward returned a tensor", "kSendBackward returned a tensor"};
+    return name == "returned" ? of_returned.at(static_cast<std::size_t>(index[0])) : "";
   };
   result.bounds = [](const CasePlace& place) {
     const auto sends = static_cast<std::uint64_t>((place.rank != 0) + (place.rank != place.size - 1));

@@ -200,6 +200,16 @@ TensorMap take_part(const Reference& reference, const PipelineArguments& argumen
   return results;
 }
 
+/// What a loop leaves that ends one micro-batch too early.
+KnownMistake leave_last_out(const Setup& setup) {
+  return {"last_left_out", "the last micro-batch is left out: a loop over them ends one too early",
+          [setup](const CasePlace& place) {
+            PipelineArguments arguments = make_arguments(setup, place);
+            arguments.global_batch_size -= arguments.micro_batch_size;
+            return take_part(compute_reference(arguments), arguments, setup.num_chunks, place);
+          }};
+}
+
 /// What each stage computes for a micro-batch of x rows: two products of 2 x H I operations forward, and for each a
 /// gradient of its input and one of its weight.
 std::vector<pipeline::StageWorkload> workloads(const PipelineArguments& arguments, int num_stages) {
@@ -299,6 +309,7 @@ Case pipeline_case(const std::string& task, const std::string& name, const Setup
 Case all_forward_all_backward_case(const std::string& name, const Setup& setup) {
   Case result = pipeline_case("a5.all_forward_all_backward", name, setup);
   result.memory = [setup](const CasePlace& place) { return bound_memory(setup, place); };
+  if (!setup.has_one_batch) result.known_mistakes = {leave_last_out(setup)};
   return result;
 }
 
