@@ -52,7 +52,7 @@ at::Tensor with_speck(const at::Tensor& tensor) {
   return with_element(tensor, 3, kRounding * kRounding * tensor.norm().item<double>());
 }
 
-// Off by this part of its norm. Another norm, such as the largest difference or the sum of all, sees more or less of it.
+// Off by this part of its norm. Other norms, such as the largest difference or the sum of all, see more or less of it.
 at::Tensor off_everywhere(const at::Tensor& tensor, double part) {
   return tensor + part * tensor.norm() / std::sqrt(static_cast<double>(tensor.numel()));
 }

@@ -90,6 +90,8 @@ TensorMap functions_alone(Communicator& comm, const CaseInputs& inputs) {
   const at::Tensor parameter = at::zeros_like(grad).requires_grad_();
   parameter.mutable_grad() = grad;
   sum_gradients({{"parameter", parameter}}, comm);
+  if (!parameter.grad().is_same(grad))
+    throw ResultError("puts another tensor in the place of .grad(), expected it to be changed in place");
   results["sum_gradients.grad"] = parameter.grad();
   return results;
 }
