@@ -1,16 +1,31 @@
-# Sourced by slurm_test.sh: a Slurm cluster of four nodes on this machine, all of whose files are in $scratch. The test is
-# alone in its namespaces: the nodes' names exist for it only, and when it ends, however it does, its daemons do.
+# Sourced by tests with Slurm: a cluster on this machine, all of whose files are in $scratch. The test is alone in its
+# namespaces: the nodes' names exist for it only, and when it ends, however it does, its daemons do.
+nodes=(node0 node1 node2 node3)
 daemons=()
+
+# in_own_namespaces ARGUMENT...: starts the test, which has these arguments, again in such namespaces.
+in_own_namespaces() {
+  local program own=(unshare --mount --pid --fork --kill-child --mount-proc)
+  [[ ! ${LAB_OWN_NAMESPACES:-} ]] || return 0
+  for program in munged slurmctld slurmd sbatch; do
+    type -P "$program" >/dev/null || { echo "skipped: $program is not installed"; exit 77; }
+  done
+  "${own[@]}" true 2>/dev/null || { echo "skipped: a mount and a process namespace are not permitted here"; exit 77; }
+  LAB_OWN_NAMESPACES=1 exec "${own[@]}" "$0" "$@"
+}
+
+# start_node NODE: its daemon. Tests may have their own.
+start_node() { daemon slurmd -D -N "$1"; }
 
 # start_cluster: false, with the daemons' last lines, if it does not start.
 start_cluster() {
-  local port user node
+  local port user i
   port=$((10000 + RANDOM % 10000))
   user=$(id -un)
   chmod 755 "$scratch"  # for munge, whose socket must be reachable
   mkdir "$scratch/state" "$scratch/spool"
   (umask 077; head -c 128 /dev/urandom >"$scratch/munge.key")
-  { cat /etc/hosts; echo "127.0.0.1 node0 node1 node2 node3"; } >"$scratch/hosts"
+  { cat /etc/hosts; echo "127.0.0.1 ${nodes[*]}"; } >"$scratch/hosts"
   mount --bind "$scratch/hosts" /etc/hosts || return
   cat >"$scratch/slurm.conf" <<END
 ClusterName=lab
@@ -27,15 +42,18 @@ ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SelectType=select/linear
 ReturnToService=2
+SlurmdTimeout=10
 StateSaveLocation=$scratch/state
 SlurmctldPidFile=$scratch/slurmctld.pid
 SlurmctldLogFile=$scratch/slurmctld.log
 SlurmdSpoolDir=$scratch/spool/%n
 SlurmdPidFile=$scratch/%n.pid
 SlurmdLogFile=$scratch/%n.log
-NodeName=node[0-3] NodeHostName=localhost Port=[$((port + 1))-$((port + 4))] CPUs=1
-PartitionName=lab Nodes=ALL Default=YES
 END
+  for i in "${!nodes[@]}"; do
+    echo "NodeName=${nodes[i]} NodeHostName=localhost Port=$((port + 1 + i)) CPUs=1" >>"$scratch/slurm.conf"
+  done
+  echo "PartitionName=lab Nodes=ALL Default=YES" >>"$scratch/slurm.conf"
   # 24.11 does not start without cgroups, if it may have any; 22.05 does, and does not know this line.
   [[ $(slurmd -V) == *' 22.'* ]] || echo CgroupPlugin=disabled >"$scratch/cgroup.conf"
   export SLURM_CONF=$scratch/slurm.conf
@@ -43,12 +61,18 @@ END
     --pid-file="$scratch/munge.pid" --log-file="$scratch/munge.log" --seed-file="$scratch/munge.seed"
   for _ in $(seq 100); do [[ ! -S $scratch/munge.socket ]] || break; sleep 0.1; done
   daemon slurmctld -D
-  for node in 0 1 2 3; do daemon slurmd -D -N node$node; done
+  for i in "${nodes[@]}"; do start_node "$i"; done
+  all_idle && return
+  tail -n 3 "$scratch"/*.log "$scratch"/*.daemon >&2
+  return 1
+}
+
+# all_idle: true as soon as all nodes are; false after half a minute.
+all_idle() {
   for _ in $(seq 300); do
-    [[ $(sinfo --noheader --format '%D %t' 2>/dev/null) == '4 idle' ]] && return
+    [[ $(sinfo --noheader --format '%D %t' 2>/dev/null) == "${#nodes[@]} idle" ]] && return
     sleep 0.1
   done
-  tail -n 3 "$scratch"/*.log "$scratch"/*.daemon >&2
   return 1
 }
 

@@ -3,16 +3,9 @@
 # failures; other launchers under Slurm.
 here=$(dirname -- "$(readlink -f -- "$0")")
 PATH=$PATH:/usr/sbin
-if [[ ! ${LAB_OWN_NAMESPACES:-} ]]; then
-  for program in munged slurmctld slurmd sbatch; do
-    type -P "$program" >/dev/null || { echo "skipped: $program is not installed"; exit 77; }
-  done
-  own=(unshare --mount --pid --fork --kill-child --mount-proc)
-  "${own[@]}" true 2>/dev/null || { echo "skipped: a mount and a process namespace are not permitted here"; exit 77; }
-  LAB_OWN_NAMESPACES=1 exec "${own[@]}" "$0" "$@"
-fi
-source "$here/launchers.sh"
 source "$here/slurm_cluster.sh"
+in_own_namespaces "$@"
+source "$here/launchers.sh"
 trap 'exit 130' INT TERM
 trap 'stop_cluster; umount /etc/hosts; rm -rf "$scratch"' EXIT
 start_cluster || { verdict 1 "four nodes are up"; finish; exit 1; }

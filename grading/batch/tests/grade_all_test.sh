@@ -1,33 +1,12 @@
 #!/usr/bin/env bash
 # Grades a class as an instructor would: a bulk download with right, wrong, late, repeated and broken hand-ins; stopped,
 # killed and resumed; changed and graded again. Needs LAB_SOURCE_DIR, and the labs' programs in LAB_BIN_DIR.
-source "$LAB_SOURCE_DIR/common/testing/program_checks.sh"
-root=$LAB_SOURCE_DIR build=${LAB_BIN_DIR%/bin}
-class=$scratch/class out=$scratch/results
-mkdir -p "$class"
-printf 'lab = "a4_data_tensor"\n[judging]\nranks = [3]\ncheap_ranks = []\n' >"$scratch/one_size.toml"
-how=(--source "$root" --build "$build" --rubric "$scratch/one_size.toml")
-
-# hand_in FILE [SED_SCRIPT]: the reference, with every line of single_step.cpp edited, as an archive in the class.
-hand_in() {
-  rm -rf "$scratch/hw" && mkdir -p "$scratch/hw/a4_data_tensor"
-  cp -r "$root/a4_data_tensor/student" "$scratch/hw/a4_data_tensor/"
-  [[ $# == 1 ]] || sed -i "$2" "$scratch/hw/a4_data_tensor/student/single_step.cpp"
-  tar -C "$scratch/hw" -czf "$class/$1" a4_data_tensor
-}
+source "$LAB_SOURCE_DIR/grading/batch/tests/small_class.sh"
 grade_all() { run "$bin/labgrade" grade-all "$class" --out "$out" --seed 5 "${how[@]}" "$@"; }
 # marks WHAT PATTERN: marks.csv has a line like it.
 marks() { verdict "$(grep -qE -- "$2" "$out/marks.csv"; echo $?)" "$1"; }
 # judged N WHAT: the last run judged N hand-ins.
 judged() { verdict "$([[ $(grep -c 'report\.md$' "$scratch/out") == "$1" ]]; echo $?)" "$2"; }
-
-# results_of FOLDER: what was found about each student, without durations.
-results_of() {
-  (cd "$1" && for file in */*/results.json */*/report.md */*/outcome.json; do
-    echo "$file"
-    sed -E 's/^ *"(seconds|execution_time)":.*//; s/^- seconds: .*//' "$file"
-  done)
-}
 
 hand_in lovelaceada_11_101_a4.tar.gz
 hand_in hoppergrace_LATE_12_102_a4.tar.gz 's/BEGIN SOLUTION a4.single_step/&\n  throw 1;/'
@@ -61,14 +40,14 @@ marks "nor has what cannot be read" '^"Noether, Emmy",14,s14,B,s14,,,,,,,not gra
 verdict "$([[ ! -e $out/s14/a4_data_tensor ]]; echo $?)" "... and no results"
 marks "what was not graded has no marks" '^"Curie, Marie",15,s15,B,[^,]*,,,,,,,"?not graded'
 marks "who handed in nothing has a row" '^"Franklin, Rosalind",16,s16,B,,,,,,,,nothing handed in'
-results_of "$out" >"$scratch/unbroken"
+show_results "$out" >"$scratch/unbroken"
 
 for student in s11:lovelaceada_11_101_a4.tar.gz s13:turingalan_13_104_hw.tar.gz; do
   run "$bin/labgrade" grade "$class/${student#*:}" --out "$scratch/alone/${student%%:*}" --seed 5 "${how[@]}"
 done
-results_of "$scratch/alone" >"$scratch/one_by_one"
+show_results "$scratch/alone" >"$scratch/one_by_one"
 (cd "$out" && rm -rf ../two && mkdir ../two && cp -r s11 s13 ../two)
-results_of "$scratch/two" >"$scratch/of_class"
+show_results "$scratch/two" >"$scratch/of_class"
 verdict "$(cmp -s "$scratch/one_by_one" "$scratch/of_class" && [[ -s $scratch/of_class ]]; echo $?)" \
   "the same as graded one by one, to the byte"
 
@@ -100,7 +79,7 @@ grade_all "${roster[@]}"
 rm "$out/s11/a4_data_tensor/outcome.json"
 grade_all "${roster[@]}"
 judged 1 "files that are lost are written again"
-results_of "$out" >"$scratch/again"
+show_results "$out" >"$scratch/again"
 verdict "$(cmp -s "$scratch/unbroken" "$scratch/again"; echo $?)" "... from what is kept"
 hand_in turingalan_13_104_hw.tar.gz
 echo 'a note of his own' >"$scratch/hw/a4_data_tensor/extra.txt"
@@ -114,7 +93,7 @@ seconds() { grep -o '"seconds": [0-9.]*' "$out/$1/a4_data_tensor/outcome.json"; 
 verdict "$([[ $(seconds s13) == "$(seconds s11)" ]]; echo $?)" "code that another has handed in is not judged again"
 run "$bin/labgrade" grade "$class/turingalan_13_104_hw.tar.gz" --out "$scratch/turing/s13" --seed 5 "${how[@]}"
 mkdir "$scratch/of_turing" && cp -r "$out/s13" "$scratch/of_turing"
-verdict "$(cmp -s <(results_of "$scratch/turing") <(results_of "$scratch/of_turing"); echo $?)" \
+verdict "$(cmp -s <(show_results "$scratch/turing") <(show_results "$scratch/of_turing"); echo $?)" \
   "... and the results are those of grading it alone, to the byte"
 verdict "$(grep -q 'extra.txt' "$out/s13/a4_data_tensor/report.md"; echo $?)" "... with what was noted about this hand-in"
 verdict "$(grep -q 'href="s13/a4_data_tensor/report.html">120<' "$out/index.html"; echo $?)" "the class's page links to the reports"
@@ -139,7 +118,7 @@ for moment in 0.3 1.5 3 4; do
 done
 grade_all "${roster[@]}" --jobs 1
 cat "$scratch/out" >>"$scratch/broken"
-results_of "$out" >"$scratch/resumed"
+show_results "$out" >"$scratch/resumed"
 verdict "$(cmp -s "$scratch/unbroken" "$scratch/resumed"; echo $?)" "killed four times and resumed: the same results"
 rm -rf "$out"
 how=(--source "$root" --build "$build")  # on all sizes, which takes longer
@@ -168,6 +147,6 @@ tar -C "$class" -czf "$scratch/all.tar.gz" .
 class=$scratch/all.tar.gz
 rm -rf "$out"
 grade_all "${roster[@]}"
-results_of "$out" >"$scratch/packed"
+show_results "$out" >"$scratch/packed"
 verdict "$(cmp -s "$scratch/unbroken" "$scratch/packed"; echo $?)" "a bulk download is graded as its folder is"
 finish
