@@ -3,8 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <random>
 
+#include "common/api/errors.h"
+#include "common/base/numbers.h"
 #include "common/base/text.h"
 #include "common/cli/app.h"
 #include "grading/judge/log_evidence.h"
@@ -31,14 +36,31 @@ std::vector<KnownLab> known_labs(const JudgingPlace& place) {
   return known;
 }
 
+namespace {
+
+/// Where a compiler or linker cannot write, what it leaves may look like a mistake of the hand-in's.
+/// Errors    UsageError: little room is left for temporary files
+void require_room() {
+  constexpr std::uint64_t kLeast = 64u << 20;
+  const std::string folder = std::filesystem::temp_directory_path().string();
+  const std::uint64_t left = std::filesystem::space(folder).available;
+  if (left < kLeast)
+    throw UsageError(fmt::format("{}: expected room for at least {}, got {}: {}", folder, describe_bytes(kLeast),
+                                 describe_bytes(left), std::strerror(ENOSPC)));
+}
+
+}  // namespace
+
 LabOutcome make_outcome(const JudgingPlace& place, const Submission& submission, std::size_t item,
                         const HandInOptions& options) {
   const SubmittedLab& submitted = submission.labs[item];
   const JudgedLab& lab = judged_lab(submitted.lab);
   const Rubric rubric = place.rubric(lab);
   const AcceptedSymbols accepted(options.accepted);
+  require_room();
   LabOutcome outcome =
       judge_lab(lab, rubric, place.builder(lab, accepted), place.sandbox(), submitted.sources, options.judging);
+  require_room();  // it may have run out meanwhile
   take_hand_in(submission, item, outcome);
   return outcome;
 }
