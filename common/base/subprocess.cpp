@@ -76,6 +76,12 @@ void reset_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
+/// No program waits at a terminal, or takes what another one is to read.
+void empty_stdin() {
+  const UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (nothing.get() >= 0) ::dup2(nothing.get(), 0);
+}
+
 // The child's first steps.
 void begin_child(pid_t parent, const ProcessOptions& options) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -83,10 +89,7 @@ void begin_child(pid_t parent, const ProcessOptions& options) {
   if (!options.keep_terminal) {
     ::setpgid(0, 0);
     // Outside the terminal's foreground group, a read from the terminal would silently stop it.
-    if (::isatty(0) != 0) {
-      const UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-      if (nothing.get() >= 0) ::dup2(nothing.get(), 0);
-    }
+    if (::isatty(0) != 0) empty_stdin();
   }
   if (options.stdin_fd >= 0) ::dup2(options.stdin_fd, 0);
   if (options.stdout_fd >= 0) ::dup2(options.stdout_fd, 1);
@@ -176,6 +179,13 @@ pid_t exec_process(const std::vector<std::string>& argv, const std::map<std::str
   throw UsageError(fmt::format("cannot run {}: {}", argv[0], std::strerror(error)));
 }
 
+void become_program(const std::vector<std::string>& argv, const std::map<std::string, std::string>& environment) {
+  std::vector<std::string> arguments = argv, variables = with_environment(environment);
+  empty_stdin();
+  ::execvpe(arguments[0].c_str(), pointers(arguments).data(), pointers(variables).data());
+  throw UsageError(fmt::format("cannot run {}: {}", argv[0], std::strerror(errno)));
+}
+
 int exit_code_of_status(int status) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
@@ -185,10 +195,33 @@ std::string describe_status(int status) {
   return fmt::format("killed by signal {} ({})", WTERMSIG(status), signal_name(WTERMSIG(status)));
 }
 
+std::optional<std::vector<std::string>> split_command(std::string_view command) {
+  std::vector<std::string> words;
+  bool is_in_word = false;
+  char quote = 0;
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    char letter = command[i];
+    if (quote == 0 && (letter == ' ' || letter == '\t' || letter == '\n')) {
+      is_in_word = false;
+      continue;
+    }
+    if (!is_in_word) words.emplace_back();
+    is_in_word = true;
+    if (letter == quote || (quote == 0 && (letter == '"' || letter == '\''))) {
+      quote = quote == 0 ? letter : 0;
+      continue;
+    }
+    if (letter == '\\' && quote != '\'' && i + 1 < command.size()) letter = command[++i];
+    words.back() += letter;
+  }
+  return quote == 0 ? std::optional(words) : std::nullopt;
+}
+
 bool is_in_path(const std::string& program) {
   const char* path = std::getenv("PATH");
-  for (const std::string_view folder : split(path == nullptr ? "/bin:/usr/bin" : path, ':')) {
-    const std::string file = std::string(folder) + "/" + program;
+  const bool is_path = program.find('/') != std::string::npos;
+  for (const std::string_view folder : split(is_path ? "" : path == nullptr ? "/bin:/usr/bin" : path, ':')) {
+    const std::string file = is_path ? program : std::string(folder) + "/" + program;
     struct stat found {};
     if (::stat(file.c_str(), &found) == 0 && S_ISREG(found.st_mode) && ::access(file.c_str(), X_OK) == 0) return true;
   }

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/files.h"
@@ -68,13 +69,23 @@ pid_t fork_process(const std::function<int()>& body, const ProcessOptions& optio
 pid_t exec_process(const std::vector<std::string>& argv, const std::map<std::string, std::string>& environment,
                    const ProcessOptions& options = {});
 
+/// Runs a program in the place of this process: with its process id, group and output, and an empty input.
+/// Errors    UsageError: it does not exist or cannot be run
+[[noreturn]] void become_program(const std::vector<std::string>& argv,
+                                 const std::map<std::string, std::string>& environment);
+
 /// Of a status from waitpid(): the exit code, or 128 + signal.
 int exit_code_of_status(int status);
 
 /// Of a status from waitpid(): "killed by signal 9 (SIGKILL)" or "exited with code 3".
 std::string describe_status(int status);
 
-/// Whether PATH has a program of this name.
+/// The words of a command, as a shell splits it: a word with special characters is quoted, or has backslashes. Nothing: a
+/// quote is not closed.
+/// Example   split_command("srun -J 'my class'"): "srun", "-J", "my class"
+std::optional<std::vector<std::string>> split_command(std::string_view command);
+
+/// Whether there is a program of this name in PATH or, where it has a slash, at this path.
 bool is_in_path(const std::string& program);
 
 /// The path of the program that this process runs.

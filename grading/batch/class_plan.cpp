@@ -194,8 +194,6 @@ void require_known(const std::vector<std::string>& only, const ClassPlan& plan) 
 
 }  // namespace
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Decisions, accepted, believes_ranks)
-
 std::string judging_with(const std::string& judging, const Decisions& decisions) {
   if (!decisions.any()) return judging;
   return judging + kDecided + json_text(decisions);

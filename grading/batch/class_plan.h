@@ -25,6 +25,7 @@ struct Decisions {
 
   bool any() const { return believes_ranks || !accepted.empty(); }
 };
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Decisions, accepted, believes_ranks)
 
 /// What an outcome depends on (StoredResult::judging), the decisions included.
 std::string judging_with(const std::string& judging, const Decisions& decisions);

@@ -14,38 +14,22 @@
 #include "common/base/files.h"
 #include "common/base/lab_names.h"
 #include "common/base/option_value.h"
-#include "common/base/subprocess.h"
 #include "common/base/text.h"
-#include "common/course/rubric/content_hash.h"
 #include "grading/batch/class_files.h"
 #include "grading/batch/class_folder.h"
 #include "grading/batch/class_marks.h"
 #include "grading/batch/class_overview.h"
-#include "grading/batch/judging_part.h"
+#include "grading/batch/graders.h"
 #include "grading/judge/result_files.h"
 #include "grading/marks/outcome_json.h"
 #include "grading/marks/shown_marks.h"
-#include "grading/processes/own_processes.h"
 #include "grading/submission/lab_places.h"
 #include "grading/submission/results_folder.h"
 
 namespace lab::grading {
 namespace {
 
-/// What the process of a hand-in leaves of a lab.
-struct LabResult {
-  std::string lab, headline, needs_look, outcome;
-  double seconds = 0;
-};
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LabResult, lab, headline, needs_look, outcome, seconds)
-
-std::string first_line(const std::string& text) {
-  return one_line(text.substr(0, text.find('\n')));
-}
-
-std::string hash_of_file(const std::string& path) {
-  return content_hash(read_file(path));
-}
+constexpr std::size_t kMostOfProblem = 1000;
 
 /// Minutes and seconds, roughly.
 std::string about(double seconds) {
@@ -62,7 +46,11 @@ std::vector<std::string> list_names(const std::vector<KnownLab>& labs) {
 class GradingOfClass {
  public:
   GradingOfClass(const JudgingPlace& place, ClassOrder order)
-      : place_(place), order_(std::move(order)), known_(known_labs(place)), files_(order_, list_names(known_)) {
+      : place_(place),
+        order_(std::move(order)),
+        known_(known_labs(place)),
+        graders_(place, known_, order_.graders),
+        files_(order_, list_names(known_)) {
     store_ = std::make_unique<ResultStore>(order_.out + "/results.sqlite");
     choose_seed();
   }
@@ -96,7 +84,7 @@ class GradingOfClass {
   std::vector<ScannedHandIn> scan_all() {
     std::vector<Described> described;
     signal_ = folder_->describe_all(
-        order_.jobs, [](const Submission& one) { return json_text(scan(one)); }, described);
+        order_.graders.jobs, [](const Submission& one) { return json_text(scan(one)); }, described);
     std::vector<ScannedHandIn> scanned;
     for (const Described& one : described) {
       scanned.push_back(one.text.empty() ? ScannedHandIn()
@@ -114,14 +102,9 @@ class GradingOfClass {
   }
 
   std::map<std::string, std::string> judging_of_labs() const {
-    const std::string own = hash_of_file(own_program());
     std::map<std::string, std::string> judging;
-    for (const KnownLab& lab : known_) {
-      const std::string& name = lab.rubric.lab;
-      judging[name] =
-          fmt::format("{} {} {} seed {} {}", own, hash_of_file(place_.build() + "/" + kRankFolder + name),
-                      content_hash(judging_part(lab.rubric)), order_.how.judging.seed, place_.sandbox().level());
-    }
+    for (const KnownLab& lab : known_)
+      judging[lab.rubric.lab] = describe_judging(place_, lab.rubric, order_.how.judging.seed);
     return judging;
   }
 
@@ -159,33 +142,22 @@ class GradingOfClass {
     std::fflush(stdout);
   }
 
-  /// In the process of one hand-in: judges what is due, and leaves files and, on stdout, what is to be kept.
-  int grade_one(const PlannedHandIn& one, const std::map<std::string, std::string>& known) const {
-    const Submission submission = folder_->read(one.hand_in);
-    std::vector<LabResult> results;
-    for (std::size_t i = 0; i < submission.labs.size(); ++i) {
-      const std::string& lab = submission.labs[i].lab;
+  GradeOrder make_order(const PlannedHandIn& one, const std::map<std::string, std::string>& known) const {
+    const auto absolute = [](const std::string& path) { return std::filesystem::absolute(path).string(); };
+    GradeOrder order = {absolute(one.hand_in.path),
+                        one.hand_in.called,
+                        order_.source.only_lab,
+                        absolute(order_.out + "/" + one.who),
+                        one.identity.id,
+                        order_.how.judging.seed,
+                        {}};
+    for (const std::string& lab : one.labs) {
       const auto found = known.find(lab);
-      const bool is_due = std::find(one.due.begin(), one.due.end(), lab) != one.due.end();
-      if (!is_due && found == known.end()) continue;
-      LabOutcome outcome;
-      if (found == known.end()) {
-        HandInOptions how = order_.how;
-        how.accepted = one.decisions.at(lab).accepted;
-        how.judging.believes_ranks = one.decisions.at(lab).believes_ranks;
-        outcome = make_outcome(place_, submission, i, how);
-      } else {
-        outcome = outcome_from_json(found->second, lab);
-        take_hand_in(submission, i, outcome);
-      }
-      const Rubric rubric = place_.rubric(judged_lab(lab));
-      outcome.student = rubric.own_numbers.empty() ? "" : one.identity.id;
-      const LabMarks marks = write_results(list_files(one, lab), rubric, outcome);
-      results.push_back(
-          {lab, headline(marks), lines_of_needs_look(outcome), outcome_to_json(outcome), outcome.seconds});
+      if (found == known.end() && std::find(one.due.begin(), one.due.end(), lab) == one.due.end()) continue;
+      order.labs.push_back({lab, one.scanned.versions.at(lab), one.judging.at(lab), one.decisions.at(lab),
+                            found == known.end() ? "" : found->second});
     }
-    fmt::print("{}", json_text(results));
-    return 0;
+    return order;
   }
 
   /// Code that several have handed in is judged once.
@@ -222,42 +194,40 @@ class GradingOfClass {
   }
 
   void grade_some(const std::vector<std::size_t>& places, const GradingRounds& rounds) {
-    // run_forked() begins with the last item.
-    const auto find_place = [&](std::size_t item) { return places[places.size() - 1 - item]; };
-    std::map<std::size_t, std::map<std::string, std::string>> known;
+    std::vector<GradeOrder> orders;
     for (const std::size_t place : places) {
-      known[place] = known_outcomes(place, rounds);
+      const PlannedHandIn& one = plan_.hand_ins[place];
+      orders.push_back(make_order(one, known_outcomes(place, rounds)));
       // Read here, so that not every process does.
-      for (const std::string& lab : plan_.hand_ins[place].due) place_.recipe(judged_lab(lab));
+      for (const std::string& lab : one.due) place_.recipe(judged_lab(lab));
     }
-    ForkedWork work;
-    work.count = places.size();
-    work.jobs = order_.jobs;
-    work.body = [&](std::size_t item) { return grade_one(plan_.hand_ins[find_place(item)], known[find_place(item)]); };
-    work.ended = [&](std::size_t item, const ForkedEnd& end) {
-      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-      const double per_item = seconds / static_cast<double>(++num_done_);
-      const double left = per_item * static_cast<double>(to_do_.size() - num_done_);
-      fmt::print("[{}/{}, about {} left] ", num_done_, to_do_.size(), about(left));
-      keep(plan_.hand_ins[find_place(item)], end);
+    signal_ = graders_.run(orders, [&](std::size_t order, const GradedHandIn& graded) {
+      say_progress();
+      take(plan_.hand_ins[places[order]], graded);
       std::fflush(stdout);
-    };
-    signal_ = run_forked(work);
+    });
   }
 
-  void keep(const PlannedHandIn& one, const ForkedEnd& end) {
-    if (end.exit_code != 0) {
-      failed_[one.who] = fmt::format("{} could not be graded: exit code {}: {}", one.hand_in.shown, end.exit_code,
-                                     safe_text(first_line(end.err), 500));
-      fmt::print("{}: {}\n", one.who, without_commands(failed_[one.who]));
-      return;
+  void say_progress() {
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    const double per_item = seconds / static_cast<double>(++num_done_);
+    const double left = per_item * static_cast<double>(to_do_.size() - num_done_);
+    fmt::print("[{}/{}, about {} left] ", num_done_, to_do_.size(), about(left));
+  }
+
+  void take(const PlannedHandIn& one, const GradedHandIn& graded) {
+    const std::string node = graded.node.empty() ? "" : " on " + graded.node;
+    if (!graded.problem.empty()) {
+      failed_[one.who] =
+          safe_text(fmt::format("{}: not judged{}: {}", one.hand_in.shown, node, graded.problem), kMostOfProblem);
+      return fmt::print("{}: {}\n", one.who, without_commands(failed_[one.who]));
     }
     std::vector<StoredResult> results;
     bool is_first = true;
-    for (const auto& result : from_json_text<std::vector<LabResult>>(end.out, one.who + "'s results")) {
+    for (const GradedLab& result : graded.labs) {
       const std::string& lab = result.lab;
-      fmt::print("{}{}  {}  {:.1f} s  {}/report.md\n", is_first ? "" : "  ", one.who, result.headline, result.seconds,
-                 list_files(one, lab));
+      fmt::print("{}{}  {}  {:.1f} s{}  {}/report.md\n", is_first ? "" : "  ", one.who, result.headline, result.seconds,
+                 node, list_files(one, lab));
       is_first = false;
       fmt::print("{}", without_commands(result.needs_look));
       if (std::find(one.due.begin(), one.due.end(), lab) == one.due.end()) continue;
@@ -341,6 +311,7 @@ class GradingOfClass {
   const JudgingPlace& place_;
   ClassOrder order_;
   const std::vector<KnownLab> known_;
+  Graders graders_;
   const ClassFiles files_;
   std::unique_ptr<ClassFolder> folder_;
   std::unique_ptr<ResultStore> store_;

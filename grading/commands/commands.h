@@ -11,6 +11,8 @@ namespace lab::grading {
 void grade_command(cli::App& app);
 /// `grade-all FOLDER`: the same for each submission of a class; see grading/batch.
 void grade_all_command(cli::App& app);
+/// `grade-one ORDER`: one submission of a class, in a process that `grade-all --through COMMAND` has started.
+void grade_one_command(cli::App& app);
 /// `similar FOLDER`: compares the hand-ins of a class with each other; see grading/similarity. Returns
 /// ExitCode::kNotJudged if one could not be compared.
 void similar_command(cli::App& app);

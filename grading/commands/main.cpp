@@ -19,6 +19,7 @@ ExitCode run(int argc, char** argv) {
                      "A folder of them, or a bulk download of Canvas, Moodle or Gradescope. What is graded already is\n"
                      "not graded again, so it goes on where it was stopped.",
                      grade_all_command},
+                    {"grade-one", "what grade-all --through starts for each submission", grade_one_command},
                     {"similar",
                      "compares the submissions of a class with each other\n"
                      "Prints the pairs with the most code in common, and leaves a page with both side by side.",

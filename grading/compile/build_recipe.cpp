@@ -17,26 +17,6 @@
 namespace lab::grading {
 namespace {
 
-/// Splits a command as CMake writes it: words are separated by spaces, a word with special characters in double quotes.
-std::vector<std::string> split_command(const std::string& command) {
-  std::vector<std::string> arguments(1);
-  bool quoted = false;
-  for (std::size_t i = 0; i < command.size(); ++i) {
-    const char letter = command[i];
-    if (letter == '\\' && i + 1 < command.size()) {
-      arguments.back() += command[++i];
-    } else if (letter == '"') {
-      quoted = !quoted;
-    } else if (letter == ' ' && !quoted) {
-      if (!arguments.back().empty()) arguments.emplace_back();
-    } else {
-      arguments.back() += letter;
-    }
-  }
-  if (arguments.back().empty()) arguments.pop_back();
-  return arguments;
-}
-
 [[noreturn]] void refuse(const std::string& folder, const std::string& what) {
   throw UsageError(fmt::format("{}: {}; hint: ./lab build release makes it", folder, what));
 }
@@ -81,7 +61,7 @@ std::set<std::string> list_symbols(const std::string& build_folder, const std::v
 
 void add_link_command(BuildRecipe& recipe, const std::string& program) {
   const std::string command = last_command(recipe.folder, program);
-  std::vector<std::string> arguments = split_command(command);
+  std::vector<std::string> arguments = split_command(command).value_or(std::vector<std::string>());
   // ": && c++ ... && :" is how CMake wraps a command with nothing before or after it.
   if (arguments.size() < 6 || arguments[0] != ":" || arguments[1] != "&&")
     refuse(recipe.folder, "no link command of " + recipe.lab);
@@ -157,7 +137,7 @@ BuildRecipe load_build_recipe(const std::string& root, const std::string& build_
     source.name = file.substr(prefix.size());
     source.reference = read_file(file);
     source.stub = join_starter(parse_solution_markers(source.reference));
-    source.compile = split_command(entry.value("command", ""));
+    source.compile = split_command(entry.value("command", "")).value_or(std::vector<std::string>());
     for (std::size_t i = 1; i < source.compile.size(); ++i) {
       std::string& argument = source.compile[i];
       if (source.compile[i - 1] == "-o") {

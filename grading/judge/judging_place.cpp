@@ -43,9 +43,13 @@ void PlaceOptions::add_to(cli::App& app) {
 }
 
 std::vector<std::string> PlaceOptions::arguments() const {
-  std::vector<std::string> arguments = {"--source", source};
-  if (!build.empty()) arguments.insert(arguments.end(), {"--build", build});
+  std::vector<std::string> arguments = {"--wall-limit", fmt::format("{}", wall_seconds)};
+  const std::map<std::string, std::string> paths = {{"--source", source}, {"--build", build}, {"--rubric", rubric}};
+  for (const auto& [option, path] : paths) {
+    if (!path.empty()) arguments.insert(arguments.end(), {option, std::filesystem::absolute(path).string()});
+  }
   if (no_sandbox) arguments.emplace_back("--no-sandbox");
+  if (require_sandbox) arguments.emplace_back("--require-sandbox");
   return arguments;
 }
 

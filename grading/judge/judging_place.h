@@ -53,7 +53,7 @@ struct PlaceOptions : RubricOptions {
   double wall_seconds = kMostWallSeconds;  ///< of one run or compilation, by the clock
 
   void add_to(cli::App& app);
-  /// That make another process of this program work at the same place.
+  /// That make another process of this program work at the same place, in whichever folder.
   std::vector<std::string> arguments() const;
 };
 

@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -15,7 +16,6 @@
 #include "common/base/files.h"
 #include "common/base/subprocess.h"
 #include "common/launch/supervise/launcher_signals.h"
-#include "common/launch/supervise/memory_file.h"
 #include "common/launch/supervise/run_directory.h"
 
 namespace lab::grading {
@@ -59,10 +59,16 @@ class ForkedItems {
  public:
   explicit ForkedItems(const ForkedWork& work) : work_(work), num_left_(work.count) {}
 
+  /// Asks those that still run to end, so that a launcher can end what it has started elsewhere.
   ~ForkedItems() {
+    constexpr std::chrono::seconds kGrace{5};
+    const auto deadline = std::chrono::steady_clock::now() + kGrace;
     // All are told to end before the first is waited for.
-    for (const auto& [item, process] : running_) ::kill(-process.pid, SIGKILL);
-    for (const auto& [item, process] : running_) ::waitpid(process.pid, nullptr, 0);
+    for (const auto& [item, process] : running_) ::kill(-process.pid, SIGTERM);
+    for (const auto& [item, process] : running_) {
+      while (!has_ended(process) && std::chrono::steady_clock::now() < deadline) ::usleep(20'000);
+      reap(process);
+    }
   }
   ForkedItems(const ForkedItems&) = delete;
   ForkedItems& operator=(const ForkedItems&) = delete;
@@ -73,26 +79,46 @@ class ForkedItems {
     while (num_left_ > 0 && running_.size() < static_cast<std::size_t>(work_.jobs)) {
       // The last ones first: courses put the short assignments first, and a long one at the end would run alone.
       const std::size_t item = --num_left_;
-      Process process;
+      Process process(work_.max_output_bytes);
       ProcessOptions options;
-      options.stdout_fd = process.out.fd();
-      options.stderr_fd = process.err.fd();
+      options.stdout_fd = process.out.write_end().get();
+      options.stderr_fd = process.err.write_end().get();
       std::fflush(nullptr);  // otherwise the child would print it, too
       process.pid = fork_process([&] { return work_.body(item); }, options);
+      for (CapturedOutput* output : {&process.out, &process.err}) output->write_end().reset();
       running_.emplace(item, std::move(process));
+    }
+  }
+
+  /// Returns when there is something to collect, or after a while.
+  void wait(const launch::LauncherSignals& signals) const {
+    constexpr std::chrono::milliseconds kBetweenLooks{200};  // the end of a process interrupts it
+    std::vector<int> outputs;
+    for (const auto& [item, process] : running_) {
+      for (const CapturedOutput* output : {&process.out, &process.err}) {
+        if (output->read_end() >= 0) outputs.push_back(output->read_end());
+      }
+    }
+    signals.wait(kBetweenLooks, outputs);
+  }
+
+  void kill_lost() const {
+    for (const auto& [item, process] : running_) {
+      if (work_.is_lost(item)) ::kill(-process.pid, SIGKILL);
     }
   }
 
   void collect() {
     for (auto at = running_.begin(); at != running_.end();) {
-      int status = 0;
-      if (::waitpid(at->second.pid, &status, WNOHANG) != at->second.pid) {
+      Process& process = at->second;
+      const bool ended = has_ended(process);  // before its output is read to its end
+      for (CapturedOutput* output : {&process.out, &process.err}) output->read();
+      if (!ended) {
         ++at;
         continue;
       }
       const std::size_t item = at->first;
-      const ForkedEnd end{exit_code_of_status(status), launch::view_bytes(at->second.out.fd()),
-                          launch::view_bytes(at->second.err.fd())};
+      const ForkedEnd end{exit_code_of_status(reap(process)), process.out.text(), process.err.text()};
       at = running_.erase(at);
       work_.ended(item, end);
     }
@@ -100,9 +126,27 @@ class ForkedItems {
 
  private:
   struct Process {
+    explicit Process(std::size_t max_bytes) : out(max_bytes), err(max_bytes) {}
+
     pid_t pid = -1;
-    launch::MemoryFile out{"out", MFD_CLOEXEC}, err{"err", MFD_CLOEXEC};
+    CapturedOutput out, err;
   };
+
+  /// It stays to be reaped: until then its group's number is its own.
+  static bool has_ended(const Process& process) {
+    siginfo_t info{};
+    return ::waitid(P_PID, static_cast<id_t>(process.pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == process.pid;
+  }
+
+  /// Kills it and what is left of its group.
+  static int reap(const Process& process) {
+    int status = 0;
+    ::kill(-process.pid, SIGKILL);
+    while (::waitpid(process.pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status;
+  }
 
   const ForkedWork& work_;
   std::size_t num_left_;
@@ -112,13 +156,13 @@ class ForkedItems {
 }  // namespace
 
 std::optional<int> run_forked(const ForkedWork& work) {
-  constexpr std::chrono::milliseconds kBetweenLooks{200};  // the end of a process interrupts it
   launch::LauncherSignals signals;
-  for (ForkedItems items(work);; signals.wait(kBetweenLooks)) {
+  for (ForkedItems items(work);; items.wait(signals)) {
     if (const auto signal = signals.next()) return signal;
     items.collect();
     items.start();
     if (items.are_done()) return std::nullopt;
+    if (work.is_lost) items.kill_lost();
   }
 }
 

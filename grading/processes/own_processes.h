@@ -51,10 +51,13 @@ struct ForkedWork {
   int jobs = 1;                                                       ///< at a time
   std::function<int(std::size_t item)> body;                          ///< returns the exit code
   std::function<void(std::size_t item, const ForkedEnd& end)> ended;  ///< called here, in the order in which they end
+  /// Called here, again and again, for each item at work: whether its process is to be killed.
+  std::function<bool(std::size_t item)> is_lost = {};
+  std::size_t max_output_bytes = 256u << 20;  ///< kept of each stream of an item
 };
 
 /// Does all items, the last ones first, or stops at a signal that would end this process: then those that are at work
-/// are killed.
+/// are asked to end (SIGTERM), and killed after five seconds. With an item's process ends what is left of its group.
 /// Returns   that signal; nothing: all is done
 /// Call      from the main thread, blocking, before any work with tensors
 /// Errors    UsageError: a process or a file cannot be created

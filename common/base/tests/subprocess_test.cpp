@@ -160,6 +160,16 @@ TEST_CASE("a program that ignores SIGTERM is killed in the end") {
   CHECK(exit_code_of_status(end.status) == 128 + SIGKILL);
 }
 
+TEST_CASE("a command's words: quotes and backslashes keep what would split them") {
+  using Words = std::vector<std::string>;
+  CHECK(split_command("") == Words{});
+  CHECK(split_command("  srun  -N1\t-n1\n") == Words{"srun", "-N1", "-n1"});
+  CHECK(split_command("srun -J 'my \"class\"' --x=\"a 'b'\"c") == Words{"srun", "-J", "my \"class\"", "--x=a 'b'c"});
+  CHECK(split_command("a\\ b \"c\\\"d\" 'e\\' ''") == Words{"a b", "c\"d", "e\\", ""});
+  CHECK_FALSE(split_command("nice 'x").has_value());
+  CHECK_FALSE(split_command("nice x\"").has_value());
+}
+
 TEST_CASE("a program is found in PATH, or not") {
   CHECK(is_in_path("sh"));
   CHECK_FALSE(is_in_path("no-such-program-here"));

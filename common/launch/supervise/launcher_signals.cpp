@@ -42,9 +42,10 @@ LauncherSignals::~LauncherSignals() {
   ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
-void LauncherSignals::wait(std::chrono::milliseconds at_most) const {
-  pollfd readable{fd_.get(), POLLIN, 0};
-  ::poll(&readable, 1, static_cast<int>(at_most.count()));
+void LauncherSignals::wait(std::chrono::milliseconds at_most, const std::vector<int>& readable) const {
+  std::vector<pollfd> waits = {{fd_.get(), POLLIN, 0}};
+  for (const int fd : readable) waits.push_back({fd, POLLIN, 0});
+  ::poll(waits.data(), waits.size(), static_cast<int>(at_most.count()));
 }
 
 std::optional<int> LauncherSignals::next() {

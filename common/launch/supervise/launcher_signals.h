@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <optional>
+#include <vector>
 
 #include "common/base/files.h"
 
@@ -19,8 +20,8 @@ class LauncherSignals {
   LauncherSignals(const LauncherSignals&) = delete;
   LauncherSignals& operator=(const LauncherSignals&) = delete;
 
-  /// Returns when a signal has arrived, or after the given time.
-  void wait(std::chrono::milliseconds at_most) const;
+  /// Returns when a signal has arrived or one of these descriptors can be read, or after the given time.
+  void wait(std::chrono::milliseconds at_most, const std::vector<int>& readable = {}) const;
 
   /// The next SIGINT, SIGTERM, SIGHUP or SIGQUIT that has arrived; SIGCHLD only ends wait().
   std::optional<int> next();
