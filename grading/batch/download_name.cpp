@@ -21,7 +21,7 @@ bool is_of_word(utf8proc_int32_t letter) {
   return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_NO;
 }
 
-std::vector<std::string> describe_update(std::string_view name) {
+std::vector<std::string> split_words(std::string_view name) {
   std::string spaced = folded(name);
   std::replace(spaced.begin(), spaced.end(), ',', ' ');
   std::vector<std::string> words;
@@ -72,7 +72,7 @@ std::string keep_letters(std::string_view text) {
 }
 
 bool is_same_name(std::string_view a, std::string_view b) {
-  const std::vector<std::string> words_a = describe_update(a), words_b = describe_update(b);
+  const std::vector<std::string> words_a = split_words(a), words_b = split_words(b);
   if (words_a.empty() || words_b.empty()) return false;
   return words_a == words_b || (words_b.size() == 1 && make_up(words_a, words_b[0])) ||
          (words_a.size() == 1 && make_up(words_b, words_a[0]));

@@ -108,7 +108,7 @@ class GradingOfClass {
     return judging;
   }
 
-  std::string list_files(const PlannedHandIn& one, const std::string& lab) const {
+  std::string get_result_folder(const PlannedHandIn& one, const std::string& lab) const {
     return order_.out + "/" + one.who + "/" + lab;
   }
 
@@ -117,7 +117,7 @@ class GradingOfClass {
     std::vector<std::string> lost;
     for (const std::string& lab : one.labs) {
       if (std::find(one.due.begin(), one.due.end(), lab) != one.due.end() || !store_->find(one.who, lab)) continue;
-      const std::string file = list_files(one, lab) + "/outcome.json";
+      const std::string file = get_result_folder(one, lab) + "/outcome.json";
       std::error_code missing;
       if (std::filesystem::file_size(file, missing) == 0 || missing) lost.push_back(lab);
     }
@@ -227,7 +227,7 @@ class GradingOfClass {
     for (const GradedLab& result : graded.labs) {
       const std::string& lab = result.lab;
       fmt::print("{}{}  {}  {:.1f} s{}  {}/report.md\n", is_first ? "" : "  ", one.who, result.headline, result.seconds,
-                 node, list_files(one, lab));
+                 node, get_result_folder(one, lab));
       is_first = false;
       fmt::print("{}", without_commands(result.needs_look));
       if (std::find(one.due.begin(), one.due.end(), lab) == one.due.end()) continue;
