@@ -59,7 +59,7 @@ TensorMap split_call(Communicator&, const CaseInputs& inputs) {
   const at::Tensor faults = at::zeros({shapes.size(0)}, at::kLong);
   for (std::int64_t row = 0; row < shapes.size(0); ++row) {
     const auto num_layers = shapes[row][0].item<std::int64_t>(), num_stages = shapes[row][1].item<std::int64_t>();
-    const at::Tensor costs = inputs.tensor("input.costs")[row].narrow(0, 0, num_layers);
+    const at::Tensor costs = inputs.tensor("input.costs")[row].narrow(0, 0, num_layers).cpu();
     const std::vector<Slice> stages = split_layers(doubles_in(costs), static_cast<int>(num_stages));
     const std::int64_t found = count_faults(stages, num_layers, num_stages);
     faults[row] = found;
