@@ -1,12 +1,14 @@
 #include "grading/starter/prebuilt.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <stdlib.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <regex>
 #include <string>
+#include <vector>
 
 #include "common/api/errors.h"
 #include "common/base/files.h"
@@ -56,12 +58,16 @@ std::string name_object(const std::string& path) {
 StarterTree compile_provided_code(const StarterTree& tree) {
   const ScratchFolder scratch;
   update_starter(tree, scratch.path());
-  ProcessSpec command;
-  command.argv = {scratch.path() + "/lab", "--no-install", "build"};
-  command.capture = false;
-  const ProgramEnd end = run_program(command);
-  if (!end.well())
-    throw UsageError(fmt::format("the starter's ./lab build {}; its output is above", describe_status(end.status)));
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"build"}, {"compile", "lab_demo"}}) {
+    ProcessSpec command;
+    command.argv = {scratch.path() + "/lab", "--no-install"};
+    command.argv.insert(command.argv.end(), words.begin(), words.end());
+    command.capture = false;
+    const ProgramEnd end = run_program(command);
+    if (!end.well())
+      throw UsageError(fmt::format("the starter's ./lab {} {}; its output is above", fmt::join(words, " "),
+                                   describe_status(end.status)));
+  }
   const std::string build = scratch.path() + "/build/release";
   StarterTree prebuilt = {{"prebuilt/made_for.txt", {read_file(build + "/made_for.txt")}}};
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(build)) {
