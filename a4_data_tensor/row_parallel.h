@@ -33,6 +33,7 @@ class RowParallelLinear {
 };
 
 /// relu(x @ W1) @ W2 with W1 split by columns and W2 by rows: the hidden activations never leave their rank.
+/// Keeps copies of this rank's parts; x and the weights are not changed.
 class ColumnRowPair {
  public:
   /// Errors    ContractError: the hidden size is not divisible by the number of ranks (checked before your code)

@@ -18,8 +18,8 @@ namespace lab::a5 {
 Tolerance tolerance_of(at::ScalarType dtype);
 
 /// The same for outputs and gradients of this whole model, computed twice with sums in any two orders, as by other
-/// kernels or another number of threads: a multiple of the difference expected from rounding (see comparisons.cpp), and
-/// at most 1/4, beyond which a comparison shows nothing.
+/// kernels or another number of threads: a multiple of the difference expected from rounding
+/// (see model/comparisons.cpp), and at most 1/4, beyond which a comparison shows nothing.
 /// Example   the defaults: 4e-5; in float64 7.5e-14; in bfloat16 0.035
 Tolerance tolerance_of(const PipelineArguments& arguments);
 

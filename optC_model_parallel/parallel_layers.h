@@ -24,7 +24,8 @@ at::Tensor column_parallel_linear(const at::Tensor& x, const at::Tensor& weight_
 at::Tensor row_parallel_linear(const at::Tensor& x_shard, const at::Tensor& weight_shard, const at::Tensor& bias,
                                Collectives& comm);
 
-/// optC.parallel_mlp. Blocks::mlp on shards: a column-parallel layer feeds a row-parallel one.
+/// optC.parallel_mlp. Blocks::mlp on shards, in the order of Blocks (model/blocks.h): a column-parallel layer feeds a
+/// row-parallel one.
 /// Cost      exactly one all-reduce forward, of out, and one backward, of x's gradient
 at::Tensor parallel_mlp(const at::Tensor& x, const Tensors& shards, Collectives& comm);
 
