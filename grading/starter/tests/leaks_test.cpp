@@ -68,6 +68,13 @@ TEST_CASE("no line of a solution is in the starter") {
   }
 }
 
+TEST_CASE("f and g, which A4 and A9 ask for, are only in the starter of a lab that is given them") {
+  const std::string path = "common/comm/parallel_functions.cpp";
+  CHECK(derive_from({"optC_model_parallel"}).count(path) == 1);
+  CHECK(derive_from({"a4_data_tensor"}).count(path) == 0);
+  CHECK(derive_from({"a4_data_tensor", "a5_pipeline", "a9_collectives", "vae_sequence_parallel"}).count(path) == 0);
+}
+
 TEST_CASE(
     "no line of a solution is quoted in a text or comment of the starter, but in hints and what `bench --fit` writes") {
   const StarterTree starter = starter_of_all_labs();
