@@ -3,6 +3,7 @@
 #include "a4_data_tensor/cases/bounds.h"
 #include "a4_data_tensor/cases/cases.h"
 #include "common/api/partition.h"
+#include "common/checks/function_cases.h"
 #include "common/tensor/exact_data.h"
 #include "common/tensor/seeded.h"
 
@@ -124,116 +125,31 @@ Case column_case(const SizesFor& sizes_for, const std::string& name, bool with_b
   return result;
 }
 
-/// What goes into a function on each rank: small integers, whose sums are exact, or random numbers.
-struct FunctionData {
-  std::vector<std::int64_t> shape;
-  bool random = false;
-  std::uint64_t offset = 0;  ///< of the seed
-  at::ScalarType dtype = at::kFloat;
-
-  at::Tensor of_rank(const CasePlace& place, std::uint64_t more, int rank) const {
-    const std::uint64_t seed = place.seed + offset + more;
-    return random ? seeded_randn(shape, derived_seed(seed, rank_seed(seed, rank)), dtype)
-                  : exact_values_for_rank(shape, dtype, seed, rank);
-  }
-  std::vector<at::Tensor> of_all(const CasePlace& place, std::uint64_t more) const {
-    std::vector<at::Tensor> all;
-    for (int rank = 0; rank < place.size; ++rank) all.push_back(of_rank(place, more, rank));
-    return all;
-  }
-  /// In float64, rounded once.
-  at::Tensor sum(const CasePlace& place, std::uint64_t more) const {
-    return at::stack(of_all(place, more)).to(at::kDouble).sum(0).to(dtype);
-  }
-  at::Tensor same_everywhere(const CasePlace& place, std::uint64_t more, std::int64_t times_last_dim = 1) const {
-    std::vector<std::int64_t> sizes = shape;
-    sizes.back() *= times_last_dim;
-    const std::uint64_t seed = place.seed + offset + more;
-    return random ? seeded_randn(sizes, seed, dtype) : exact_values(sizes, dtype, seed);
-  }
-};
-
-/// f, the gather, or g, on such tensors: what is given to it, and what it makes of that.
-struct FunctionUnderTest {
-  std::string task, name;
-  std::function<TensorMap(const FunctionData&, const CasePlace&)> tensors;  ///< x, grad_out, out, x.grad
-  CostBounds (*bounds)(const Shapes&);
-};
-
-const FunctionUnderTest kBroadcast = {
-    "a4.broadcast_parallel", "BroadcastParallel",
-    [](const FunctionData& data, const CasePlace& place) {
-      const at::Tensor x = data.same_everywhere(place, 0);
-      return TensorMap{
-          {"x", x}, {"grad_out", data.of_rank(place, 1, place.rank)}, {"out", x}, {"x.grad", data.sum(place, 1)}};
-    },
-    sum_bounds};
-
-const FunctionUnderTest kGather = {"a4.gather_parallel", "GatherParallel",
-                                   [](const FunctionData& data, const CasePlace& place) {
-                                     const at::Tensor grad_out = data.same_everywhere(place, 1, place.size);
-                                     return TensorMap{{"x", data.of_rank(place, 0, place.rank)},
-                                                      {"grad_out", grad_out},
-                                                      {"out", at::cat(data.of_all(place, 0), -1)},
-                                                      {"x.grad", take_columns(grad_out, place)}};
-                                   },
-                                   gather_bounds};
-
-const FunctionUnderTest kReduce = {"a4.row_parallel", "ReduceParallel",
-                                   [](const FunctionData& data, const CasePlace& place) {
-                                     const at::Tensor grad_out = data.same_everywhere(place, 0);
-                                     return TensorMap{{"x", data.of_rank(place, 1, place.rank)},
-                                                      {"grad_out", grad_out},
-                                                      {"out", data.sum(place, 1)},
-                                                      {"x.grad", grad_out}};
-                                   },
-                                   all_reduce_bounds};
-
-/// The function on each of these, "first.x", "second.x" and so on, backward from all at the end; the names of the only one have no
-/// such prefix.
-Case function_case(const FunctionUnderTest& function, const std::string& suffix,
-                   const std::vector<FunctionData>& all_data) {
-  const auto tensors = [=](const CasePlace& place) {
-    TensorMap all;
-    for (std::size_t i = 0; i < all_data.size(); ++i) {
-      const std::string prefix = all_data.size() == 1 ? "" : i == 0 ? "first." : i == 1 ? "second." : "third.";
-      for (const auto& [name, tensor] : function.tensors(all_data[i], place)) all[prefix + name] = tensor;
-    }
-    return all;
-  };
-  Case result = exact_case(function.task, function.name + suffix);
-  if (all_data.front().random) result.tolerance = {};
-  result.inputs = [=](const CasePlace& place) {
-    CaseInputs inputs;
-    for (const auto& [name, tensor] : tensors(place)) {
-      const std::string last = name.substr(name.find('.') + 1);
-      if (last == "x" || last == "grad_out") inputs.tensors["input." + name] = tensor;
-    }
-    return inputs;
-  };
-  // The incoming gradient belongs to autograd, and x to the caller: neither may be modified.
-  result.expected = tensors;
-  Shapes shapes;
-  for (const FunctionData& data : all_data) {
-    shapes.push_back(data.shape);
-    if (data.dtype == at::kDouble) shapes.push_back(data.shape);  // twice the bytes
-  }
-  result.bounds = function.bounds(shapes);
-  return result;
+FunctionUnderTest with_bounds(const std::string& task, const std::string& name, FunctionResults results,
+                              CostBounds (*bound)(const Shapes&)) {
+  return {task, name, results, [bound](const std::vector<FunctionData>& all) {
+            Shapes shapes;
+            for (const FunctionData& data : all) {
+              shapes.push_back(data.shape);
+              if (data.dtype == at::kDouble) shapes.push_back(data.shape);  // twice the bytes
+            }
+            return bound(shapes);
+          }};
 }
 
-/// On tensors of one dimension, of float64, and such as are not contiguous.
-Case strided_case(const FunctionUnderTest& function) {
-  Case result =
-      function_case(function, "Strided", {{{6}, false, 10}, {{4, 3}, false, 12}, {{5, 2}, true, 14, at::kDouble}});
-  result.tolerance = {1e-12, 1e-12};
-  result.inputs = [inputs = result.inputs](const CasePlace& place) {
-    CaseInputs all = inputs(place);
-    all.numbers["strided"] = 1;
-    return all;
-  };
-  return result;
+TensorMap gather_results(const FunctionData& data, const CasePlace& place) {
+  const at::Tensor grad_out = data.same_everywhere(place, 1, place.size);
+  return {{"x", data.of_rank(place, 0, place.rank)},
+          {"grad_out", grad_out},
+          {"out", at::cat(data.of_all(place, 0), -1)},
+          {"x.grad", take_columns(grad_out, place)}};
 }
+
+const FunctionUnderTest kBroadcast = with_bounds("a4.broadcast_parallel", "BroadcastParallel",
+                                                 broadcast_parallel_results, sum_bounds),
+                        kGather = with_bounds("a4.gather_parallel", "GatherParallel", gather_results, gather_bounds),
+                        kReduce = with_bounds("a4.row_parallel", "ReduceParallel", reduce_parallel_results,
+                                              all_reduce_bounds);
 
 const FunctionData kSums = {{5, 3}}, kParts = {{2, 3, 4}};
 
@@ -315,7 +231,10 @@ std::vector<Case> unprinted_function_cases() {
   for (const FunctionUnderTest& function : {kBroadcast, kGather, kReduce}) {
     cases.push_back(function_case(function, "Random", {{{7, 6}, true, 2}}));
     cases.push_back(function_case(function, "Twice", {{{3, 5}, false, 4}, {{2, 4, 2}, false, 6}, {{3, 5}, false, 8}}));
-    cases.push_back(strided_case(function));
+    // On tensors of one dimension, of float64, and such as are not contiguous.
+    cases.push_back(function_case(function, "Strided",
+                                  {{{6}, false, 10}, {{4, 3}, false, 12}, {{5, 2}, true, 14, at::kDouble}}, true));
+    cases.back().tolerance = {1e-12, 1e-12};
   }
   return cases;
 }

@@ -1,8 +1,7 @@
 #include "a9_collectives/cases/block_setup.h"
 #include "a9_collectives/cases/case_builders.h"
 #include "a9_collectives/cases/cases.h"
-#include "common/tensor/exact_data.h"
-#include "common/tensor/seeded.h"
+#include "common/checks/function_cases.h"
 
 namespace lab::a9 {
 namespace {
@@ -72,51 +71,34 @@ struct FunctionSizes {
   }
 };
 
-/// x and the gradient that arrives at the output, different on every rank: integers, whose sums are exact, or random
-/// numbers.
-struct Values {
-  bool random = false;
-
-  at::Tensor of_rank(at::IntArrayRef shape, std::uint64_t seed, int rank) const {
-    return random ? seeded_randn(shape, derived_seed(seed, rank_seed(seed, rank)))
-                  : exact_values_for_rank(shape, at::kFloat, seed, rank);
-  }
-  std::vector<at::Tensor> of_all(at::IntArrayRef shape, std::uint64_t seed, int num_ranks) const {
-    return of_each_rank(0, num_ranks, [&](int rank) { return of_rank(shape, seed, rank); });
-  }
-  /// In float64, rounded once.
-  at::Tensor sum(at::IntArrayRef shape, std::uint64_t seed, int num_ranks) const {
-    return at::stack(of_all(shape, seed, num_ranks)).to(at::kDouble).sum(0).to(at::kFloat);
-  }
-  /// What all_to_all_parallel leaves on this rank, derived from the meaning of the dimensions.
-  at::Tensor exchanged(at::IntArrayRef shape, std::uint64_t seed, const CasePlace& place, std::int64_t scatter,
-                       std::int64_t gather) const {
-    std::vector<at::Tensor> parts = of_all(shape, seed, place.size);
-    for (at::Tensor& part : parts) part = take_part(part, scatter, place);
-    return at::cat(parts, gather);
-  }
-};
+/// What all_to_all_parallel leaves on this rank, derived from the meaning of the dimensions.
+at::Tensor exchange_parts(const FunctionData& data, std::uint64_t more, const CasePlace& place, std::int64_t scatter,
+                          std::int64_t gather) {
+  std::vector<at::Tensor> parts = data.of_all(place, more);
+  for (at::Tensor& part : parts) part = take_part(part, scatter, place);
+  return at::cat(parts, gather);
+}
 
 /// f, g and all_to_all_parallel on tensors of each of these sizes, backward from all at the end. Then sum_gradients(),
 /// to which rank 0 contributes zeros.
-Case functions_case(const std::string& case_name, const std::vector<FunctionSizes>& all_sizes, const Values& values) {
+Case functions_case(const std::string& case_name, const std::vector<FunctionSizes>& all_sizes, bool random) {
   Case result;
   result.task = "a9.parallel_functions";
   result.name = result.prefix = case_name;
-  if (!values.random) result.tolerance.rtol = result.tolerance.atol = 0;
+  if (!random) result.tolerance.rtol = result.tolerance.atol = 0;
   const auto for_each =
       [=](const std::function<void(const std::string& prefix, const FunctionSizes&, std::uint64_t)>& use) {
         for (std::size_t i = 0; i < all_sizes.size(); ++i) use(i == 0 ? "" : "second.", all_sizes[i], 6 * i);
       };
   const auto contributed = [=](const CasePlace& place, int rank) {
-    const at::Tensor grad = values.of_rank(all_sizes.front().same, place.seed + 12, rank);
+    const at::Tensor grad = FunctionData{all_sizes.front().same, random}.of_rank(place, 12, rank);
     return rank == 0 ? at::zeros_like(grad) : grad;
   };
   result.inputs = [=](const CasePlace& place) {
     CaseInputs inputs;
     for_each([&](const std::string& prefix, const FunctionSizes& sizes, std::uint64_t offset) {
-      const auto add = [&](const char* name, at::IntArrayRef shape, std::uint64_t more, int rank) {
-        inputs.tensors["input." + prefix + name] = values.of_rank(shape, place.seed + offset + more, rank);
+      const auto add = [&](const char* name, const std::vector<std::int64_t>& shape, std::uint64_t more, int rank) {
+        inputs.tensors["input." + prefix + name] = FunctionData{shape, random, offset}.of_rank(place, more, rank);
       };
       add("f.x", sizes.same, 0, 0);
       add("f.grad_out", sizes.same, 1, place.rank);
@@ -135,15 +117,15 @@ Case functions_case(const std::string& case_name, const std::vector<FunctionSize
     // Arguments must be left unchanged.
     for (const auto& [name, tensor] : inputs_again(place).tensors) expected[name.substr(6)] = tensor;
     for_each([&](const std::string& prefix, const FunctionSizes& sizes, std::uint64_t offset) {
-      const std::uint64_t seed = place.seed + offset;
+      const FunctionData same = {sizes.same, random, offset};
       expected[prefix + "f.out"] = expected.at(prefix + "f.x");
-      expected[prefix + "f.x.grad"] = values.sum(sizes.same, seed + 1, place.size);
-      expected[prefix + "g.out"] = values.sum(sizes.same, seed + 2, place.size);
+      expected[prefix + "f.x.grad"] = same.sum(place, 1);
+      expected[prefix + "g.out"] = same.sum(place, 2);
       expected[prefix + "g.x.grad"] = expected.at(prefix + "g.grad_out");
       expected[prefix + "all_to_all.out"] =
-          values.exchanged(sizes.spread(place.size), seed + 4, place, sizes.scatter_dim, sizes.gather_dim);
+          exchange_parts({sizes.spread(place.size), random, offset}, 4, place, sizes.scatter_dim, sizes.gather_dim);
       expected[prefix + "all_to_all.x.grad"] =
-          values.exchanged(sizes.gathered(place.size), seed + 5, place, sizes.gather_dim, sizes.scatter_dim);
+          exchange_parts({sizes.gathered(place.size), random, offset}, 5, place, sizes.gather_dim, sizes.scatter_dim);
     });
     at::Tensor& sum = expected.at("sum_gradients.grad");
     sum = at::stack(of_each_rank(0, place.size, [&](int rank) { return contributed(place, rank); }))
@@ -178,14 +160,14 @@ const FunctionSizes kSizes = {{4, 7, 11}, {4, 5, 3}}, kOtherSizes = {{3, 5, 23},
 }  // namespace
 
 std::vector<Case> transformer_gradient_cases() {
-  return {functions_case("ParallelFunctions", {kSizes}, {}),
+  return {functions_case("ParallelFunctions", {kSizes}, false),
           gradient_case("TensorParallelGrad", further_tensor_parallel_setup, Split::kWeights),
           gradient_case("UlyssesGrad", further_ulysses_setup, Split::kSequence)};
 }
 
 std::vector<Case> unprinted_function_cases() {
-  return {functions_case("ParallelFunctionsTwice", {kSizes, kOtherSizes}, {}),
-          functions_case("ParallelFunctionsRandom", {kOtherSizes}, {true})};
+  return {functions_case("ParallelFunctionsTwice", {kSizes, kOtherSizes}, false),
+          functions_case("ParallelFunctionsRandom", {kOtherSizes}, true)};
 }
 
 }  // namespace lab::a9

@@ -146,9 +146,10 @@ bool is_text(const std::string& bytes) {
   return bytes.find('\0') == std::string::npos;
 }
 
-std::string without_solutions(const std::string& path, const std::string& bytes) {
+std::string without_solutions(const std::string& path, const std::string& bytes,
+                              const std::vector<std::string>& given) {
   try {
-    return is_text(bytes) ? join_starter(parse_solution_markers(bytes)) : bytes;
+    return is_text(bytes) ? join_starter(parse_solution_markers(bytes), given) : bytes;
   } catch (const UsageError& failure) {
     throw UsageError(path + ": " + failure.what());
   }
@@ -189,12 +190,16 @@ std::vector<std::string> chosen_labs(const std::string& names, const std::string
 
 StarterTree derive_starter(const std::string& source, const std::vector<std::string>& labs) {
   const fs::path build = fs::path(own_program()).parent_path().parent_path();
+  std::vector<std::string> given;
+  for (const std::string& lab : labs) {
+    for (const RubricTask& task : load_rubric(source + "/" + lab + "/rubric.toml").given) given.push_back(task.id);
+  }
   StarterTree tree;
   for (const std::string& path : starter_paths(source, read_build_targets((build / "targets.txt").string()), labs)) {
     const std::string full = source + "/" + path;
     const bool executable = (std::filesystem::status(full).permissions() & std::filesystem::perms::owner_exec) !=
                             std::filesystem::perms::none;
-    tree[path] = {without_solutions(path, read_file(full)), executable};
+    tree[path] = {without_solutions(path, read_file(full), given), executable};
     if (is_student_file(path)) tree[std::string(kPristineFolder) + "/" + path] = tree[path];
   }
   for (const auto& [path, origin] : kCiFiles) {

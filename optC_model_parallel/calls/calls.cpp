@@ -105,6 +105,8 @@ CallTable calls() {
   table.merge(CallTable{{"optC.one_forward_one_backward", pass},
                         {"optC.interleaved", pass},
                         {"optC.pipeline_training", pipeline_training_call},
+                        {"optC.broadcast_parallel", function_call(broadcast_parallel)},
+                        {"optC.reduce_parallel", function_call(reduce_parallel)},
                         {"optC.reduce_within_region", function_call(reduce_within_region)},
                         {"optC.column_linear", layer_call(kWeightAndBias, column_forward)},
                         {"optC.row_linear", layer_call(kWeightAndBias, kRow)},

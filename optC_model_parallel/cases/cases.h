@@ -47,9 +47,9 @@ std::vector<Case> stale_cases();
 
 // The other cases.
 
-/// The sum within a region, on exact data; and in other dtypes.
+/// The sum within a region, on exact data; f and g, and all three in other dtypes.
 std::vector<Case> function_cases();
-std::vector<Case> function_dtype_cases();
+std::vector<Case> unprinted_function_cases();
 
 /// Small trainings on generated images, float64, with all of the student's code, compared with the same in one process:
 /// losses, weights after each epoch, and the trained model's predictions. In a pipeline; and with split layers.

@@ -286,7 +286,7 @@ std::vector<Case> unprinted_tensor_cases() {
   const std::string column = "optC.column_linear", row = "optC.row_linear";
   // Where relu's input is rounded, only the forward pass is compared: its derivative jumps at 0.
   return join(
-      {function_dtype_cases(),
+      {unprinted_function_cases(),
        {layer_case(column, "ColumnLinearFloat32", Passes::kBoth, with_many_dims(column_layers), kExactFloat32),
         layer_case(row, "RowLinearFloat32", Passes::kBoth, with_many_dims(row_layer()), kExactFloat32),
         layer_case("optC.parallel_layer_norm", "LayerNormFloat32", Passes::kBoth, norm_layer(0), kFloat32),

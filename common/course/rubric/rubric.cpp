@@ -31,7 +31,7 @@ RubricRung read_rung(const TomlTable& table) {
 
 RubricTask read_task(const TomlTable& table) {
   table.require_known({"id", "title", "teaches", "file", "read", "marks", "bonus", "all_or_nothing", "needs",
-                       "stand_in", "judges_cost", "hints", "visibility"});
+                       "stand_in", "judges_cost", "hints", "asked", "visibility"});
   RubricTask task;
   task.id = table.string("id");
   task.title = table.string("title");
@@ -45,6 +45,7 @@ RubricTask read_task(const TomlTable& table) {
   task.stand_in = table.strings("stand_in");
   task.judges_cost = table.strings("judges_cost");
   task.hints = table.strings("hints");
+  task.asked = table.boolean("asked", true);
   return task;
 }
 
@@ -228,6 +229,42 @@ void change_bonus(const TomlTable& table, RubricBonus& bonus) {
 
 }  // namespace
 
+namespace {
+
+void remove_all(const std::set<std::string>& names, std::vector<std::string>& from) {
+  from.erase(std::remove_if(from.begin(), from.end(), [&](const std::string& name) { return names.count(name) != 0; }),
+             from.end());
+}
+
+/// Makes the tasks that are not asked `given`, and takes them out of what others need; and their files, if no other task
+/// is in them, out of what is handed in or stood in for.
+void take_out_given(Rubric& rubric) {
+  const auto first_given = std::stable_partition(rubric.tasks.begin(), rubric.tasks.end(),
+                                                 [](const RubricTask& task) { return task.asked; });
+  rubric.given.assign(first_given, rubric.tasks.end());
+  rubric.tasks.erase(first_given, rubric.tasks.end());
+  std::set<std::string> ids, files;
+  for (const RubricTask& task : rubric.given) {
+    ids.insert(task.id);
+    files.insert(task.file);
+  }
+  for (const RubricTask& task : rubric.tasks) files.erase(task.file);
+  remove_all(files, rubric.hand_in.sources);
+  for (RubricTask& task : rubric.tasks) {
+    remove_all(ids, task.needs);
+    for (std::vector<std::string>* paths : {&task.stand_in, &task.judges_cost}) {
+      if (task.needs.empty()) paths->clear();
+      remove_all(files, *paths);
+    }
+  }
+  for (RubricLadder& ladder : rubric.ladders) {
+    for (RubricRung& rung : ladder.rungs) remove_all(ids, rung.needs);
+  }
+  for (RubricBonus& bonus : rubric.bonuses) remove_all(ids, bonus.needs);
+}
+
+}  // namespace
+
 std::string to_text(Visibility visibility) {
   switch (visibility) {
     case Visibility::kVisible: return "visible";
@@ -291,6 +328,7 @@ Rubric load_rubric(const std::string& path) {
     rubric.judging = read_judging(*judging);
     places["judging"] = judging->place();
   }
+  take_out_given(rubric);
   rubric.bonus_total = bonus_marks(rubric);
   check_rubric(rubric, [&](const std::string& id) { return places.count(id) != 0 ? places.at(id) : path; });
   return rubric;

@@ -34,6 +34,7 @@ struct RubricTask {
   /// own task failed, but not if it is only too expensive.
   std::vector<std::string> judges_cost;
   std::vector<std::string> hints;  ///< three levels
+  bool asked = true;               ///< false: one of Rubric::given
   Visibility visibility = Visibility::kVisible;
 };
 
@@ -95,6 +96,8 @@ struct Rubric {
   RubricHandIn hand_in;
   RubricJudging judging;
   std::vector<RubricTask> tasks;
+  /// Those with `asked = false`: a starter has their code. Nothing needs them, and nobody hands in their files.
+  std::vector<RubricTask> given;
   std::vector<RubricManual> manuals;
   std::vector<RubricLadder> ladders;
   std::vector<RubricBonus> bonuses;

@@ -103,10 +103,11 @@ std::string join_reference(const std::vector<SourcePart>& parts) {
   return text;
 }
 
-std::string join_starter(const std::vector<SourcePart>& parts) {
+std::string join_starter(const std::vector<SourcePart>& parts, const std::vector<std::string>& given) {
   std::string text;
   for (const SourcePart& part : parts) {
-    for (const std::string& line : part.task.empty() ? part.lines : part.stub) text += line;
+    const bool is_kept = part.task.empty() || std::count(given.begin(), given.end(), part.task) != 0;
+    for (const std::string& line : is_kept ? part.lines : part.stub) text += line;
   }
   return text;
 }

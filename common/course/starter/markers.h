@@ -33,7 +33,8 @@ std::vector<SourcePart> parse_solution_markers(std::string_view text);
 /// The file as it was: parsing and joining changes nothing.
 std::string join_reference(const std::vector<SourcePart>& parts);
 
-/// The file as a student gets it: each region is replaced by its stub; no marker and no solution line is left.
-std::string join_starter(const std::vector<SourcePart>& parts);
+/// The file as a student gets it: each region is replaced by its stub, but for those of `given` tasks; no marker is left,
+/// and no other line of a solution.
+std::string join_starter(const std::vector<SourcePart>& parts, const std::vector<std::string>& given = {});
 
 }  // namespace lab

@@ -38,6 +38,12 @@ int solve(int x) {
 )");
 }
 
+TEST_CASE("a given task's solution is in the starter") {
+  const auto parts = parse_solution_markers(kSource);
+  CHECK(join_starter(parts, {"a0.other"}) == join_starter(parts));
+  CHECK(join_starter(parts, {"a0.solve"}) == "int before;\nint solve(int x) {\n  return 2 * x;\n}\n");
+}
+
 TEST_CASE("Markdown and TOML have markers, too") {
   const std::string markdown =
       "# Q1\n<!-- BEGIN SOLUTION a0.q1 -->\n<!-- STUB Your answer. -->\nForty-two.\n<!-- END SOLUTION a0.q1 -->\n";

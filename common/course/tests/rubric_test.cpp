@@ -106,6 +106,23 @@ TEST_CASE("a rubric is read") {
   CHECK(load(with("look_for = \"forty-two\"\n", "")).manuals.at(0).look_for.empty());
 }
 
+TEST_CASE("a task that is not asked is given: nothing needs it, and nobody hands it in") {
+  const std::string marks = "total = 12\n";
+  std::string text = with("marks = 2\nall_or_nothing = true\n", "marks = 2\nasked = false\n");
+  text.replace(text.find(marks), marks.size(), "total = 10\n");
+  const Rubric shared = load(text);  // its file is in a folder that is handed in for another task
+  CHECK(shared.find_task("a0.valve") == nullptr);
+  REQUIRE(shared.given.size() == 1);
+  CHECK(shared.given[0].id == "a0.valve");
+  CHECK(shared.find_task("a0.tap")->needs.empty());
+  CHECK(shared.find_task("a0.tap")->stand_in.empty());
+  CHECK(shared.hand_in.sources == std::vector<std::string>{"student/pipes", "student/tap.cpp"});
+  CHECK(load(with("bonus = true\n", "bonus = true\nasked = false\n")).hand_in.sources ==
+        std::vector<std::string>{"student/pipes"});
+  CHECK(contains(rubric_refusal(with("marks = 2\n", "marks = 2\nasked = false\n")), "total: expected 10, to which"));
+  CHECK(contains(rubric_refusal(with("marks = 2\n", "marks = 2\nasked = \"no\"\n")), "asked: expected true or false"));
+}
+
 TEST_CASE("a written question's numbers") {
   const std::string item = "look_for = \"forty-two\"\n";
   const auto numbers = [&](const std::string& text) { return with(item, item + text); };
@@ -321,9 +338,11 @@ TEST_CASE("every lab's rubric fits its folder") {
       CHECK_MESSAGE(exists(task.file), task.file);
       for (const std::string& path : task.stand_in) CHECK_MESSAGE(exists(path), path);
     }
+    std::vector<std::string> written = rubric.hand_in.sources;
+    for (const RubricTask& task : rubric.given) written.push_back(task.file);
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder / "student")) {
       const std::string path = std::filesystem::relative(entry.path(), folder).string();
-      if (entry.is_regular_file()) CHECK_MESSAGE(is_below_any(path, rubric.hand_in.sources), path);
+      if (entry.is_regular_file()) CHECK_MESSAGE(is_below_any(path, written), path);
     }
   }
 }
