@@ -44,6 +44,7 @@ std::vector<PlannedCheck> plan_checks(const CourseTree& tree, const std::vector<
     for (const RubricTask& task : lab.tasks) {
       if (plan.is_whole || tasks.count(task.id) != 0) plan.tasks.push_back(task.id);
     }
+    plan.is_whole = plan.is_whole && lab.given.empty();  // what is given is not the student's to check
     if (!plan.tasks.empty()) plans.push_back(plan);
   }
   return plans;

@@ -47,7 +47,7 @@ TEST_CASE("regions pasted back into the starter give the reference, byte for byt
     const std::string reference = read_file(source_dir() + "/" + path);
     if (reference == file.bytes) continue;
     ++num_files_with_regions;
-    CHECK((with_regions_put_back(file.bytes, parse_solution_markers(reference)) == reference));
+    CHECK((with_regions_put_back(file.bytes, parts_of_source(reference)) == reference));
   }
   CHECK(num_files_with_regions >= 60);
 }

@@ -29,21 +29,13 @@ bool is_telling(std::string_view line) {
   return letters >= 12;
 }
 
-/// The source's own files of the starter, in parts; the code of tasks that are given is in every tree.
-std::map<std::string, std::vector<SourcePart>> parts_of_source(const StarterTree& starter) {
-  std::set<std::string> given;
-  for (const std::string& lab : labs_of_source(source_dir())) {
-    for (const RubricTask& task : load_rubric(source_dir() + "/" + lab + "/rubric.toml").given) given.insert(task.id);
-  }
-  CHECK(given.count("optC.broadcast_parallel") == 1);
+/// The source's own files of the starter, in parts.
+std::map<std::string, std::vector<SourcePart>> parts_by_path(const StarterTree& starter) {
   std::map<std::string, std::vector<SourcePart>> parts;
   for (const auto& [path, file] : starter) {
     if (path == "README.md" || path[0] == '.') continue;
     const std::string text = read_file(source_dir() + "/" + path);
-    if (has(text, std::string_view("\0", 1))) continue;
-    for (SourcePart& part : parts[path] = parse_solution_markers(text)) {
-      if (given.count(part.task) != 0) part.task.clear();
-    }
+    if (!has(text, std::string_view("\0", 1))) parts[path] = parts_of_source(text);
   }
   return parts;
 }
@@ -52,7 +44,7 @@ TEST_CASE("no line of a solution is in the starter") {
   const StarterTree starter = starter_of_all_labs();
   std::set<std::string> provided;             // telling lines outside of regions
   std::map<std::string, std::string> solved;  // telling lines of regions, with their file
-  const auto all_parts = parts_of_source(starter);
+  const auto all_parts = parts_by_path(starter);
   for (const auto& [path, parts] : all_parts) {
     for (const SourcePart& part : parts) {
       for (const std::string& line : part.lines) {
@@ -81,7 +73,7 @@ TEST_CASE(
   const StarterTree starter = starter_of_all_labs();
   std::set<std::string> solved;
   std::string provided;
-  for (const auto& [path, parts] : parts_of_source(starter)) {
+  for (const auto& [path, parts] : parts_by_path(starter)) {
     for (const SourcePart& part : parts) {
       for (const std::string& line : part.lines) {
         const std::string text(trimmed(line));

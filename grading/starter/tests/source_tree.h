@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdlib>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/course/rubric/rubric.h"
+#include "common/course/starter/markers.h"
 #include "common/testing/plain_test.h"
 #include "grading/starter/derive_starter.h"
 
@@ -23,6 +26,22 @@ inline StarterTree derive_from(const std::vector<std::string>& labs) {
 
 inline StarterTree starter_of_all_labs() {
   return derive_from(labs_of_source(source_dir()));
+}
+
+/// The parts of a file; the code of tasks that are given is in every tree.
+inline std::vector<SourcePart> parts_of_source(const std::string& text) {
+  static const std::set<std::string> given = [] {
+    std::set<std::string> ids;
+    for (const std::string& lab : labs_of_source(source_dir())) {
+      for (const RubricTask& task : load_rubric(source_dir() + "/" + lab + "/rubric.toml").given) ids.insert(task.id);
+    }
+    return ids;
+  }();
+  std::vector<SourcePart> parts = parse_solution_markers(text);
+  for (SourcePart& part : parts) {
+    if (given.count(part.task) != 0) part.task.clear();
+  }
+  return parts;
 }
 
 inline std::string_view trimmed(std::string_view line) {
