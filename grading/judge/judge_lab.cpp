@@ -9,6 +9,7 @@
 
 #include "common/base/text.h"
 #include "common/checks/case.h"
+#include "common/course/rubric/rubric_check.h"
 #include "common/launch/one_rank.h"
 #include "common/tensor/compute_threads.h"
 #include "grading/judge/check_runs.h"
@@ -150,6 +151,15 @@ std::set<std::string> student_files(const StudentBuilder& builder) {
   return files;
 }
 
+/// The submission's files, and the reference's in the place of those that nobody hands in.
+std::map<std::string, std::string> with_given_files(std::map<std::string, std::string> texts, const Rubric& rubric,
+                                                    const StudentBuilder& builder) {
+  for (const StudentSource& source : builder.recipe().sources) {
+    if (!is_below_any(source.name, rubric.hand_in.sources)) texts[source.name] = source.reference;
+  }
+  return texts;
+}
+
 /// Its program is built and started when it is first needed.
 ClaimCheck::RunReference reference_runner(const Judging& judging) {
   if (judging.options.believes_ranks) return {};
@@ -212,7 +222,7 @@ void collect_facts(const Judging& judging, Facts& facts, LabOutcome& outcome) {
 }  // namespace
 
 LabOutcome judge_lab(const JudgedLab& lab, const Rubric& rubric, const StudentBuilder& builder, const Sandbox& sandbox,
-                     const std::map<std::string, std::string>& texts, const GradeOptions& options) {
+                     const std::map<std::string, std::string>& submitted, const GradeOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   launch::keep_freed_memory();
   use_threads(1);                    // results are small, and a pool of threads would compete with the ranks
@@ -225,6 +235,7 @@ LabOutcome judge_lab(const JudgedLab& lab, const Rubric& rubric, const StudentBu
   Facts facts{rubric, {}, judged_sizes(lab, rubric), tasks_to_run(rubric, cases, options.only_task)};
   facts.cases = cases_of_tasks(cases, facts.tasks);
   const Sandbox limited = sandbox.within(rubric.judging.budget_seconds);
+  const std::map<std::string, std::string> texts = with_given_files(submitted, rubric, builder);
   const Judging judging{lab, rubric, builder, limited, texts, options};
   try {
     collect_facts(judging, facts, outcome);

@@ -23,6 +23,6 @@ struct GradeOptions {
 /// other check has harmed (CheckRunner). A check that fails on one size is not run on the next.
 /// Errors    UsageError: the suite's own build is not there; what the cases' own functions throw
 LabOutcome judge_lab(const JudgedLab& lab, const Rubric& rubric, const StudentBuilder& builder, const Sandbox& sandbox,
-                     const std::map<std::string, std::string>& texts, const GradeOptions& options);
+                     const std::map<std::string, std::string>& submitted, const GradeOptions& options);
 
 }  // namespace lab::grading

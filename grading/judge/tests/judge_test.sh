@@ -170,6 +170,13 @@ scores "a mark by hand counts when it is graded again" a9_collectives 9
 verdict "$(cmp -s "$manual" "$scratch/by_hand"; echo $?)" "... and is never overwritten"
 
 # What is not a submission, and what is not the suite.
+# Whoever changes a file that is given changes nothing, and nobody hands it in.
+submit optC_model_parallel
+echo '#error not used' >>"$scratch/alice/optC_model_parallel/student/f_and_g.cpp"
+grade --lab optC --task optC.column_linear
+reported=$(grep -E 'column_linear`\) \|.*passed' "$results/optC_model_parallel/report.md")
+verdict $([[ $code == 0 && $reported ]]; echo $?) "a file that is given is the course's own"
+
 run "$bin/labgrade" grade "$scratch/nobody" --source "$root" --build "$build"
 refuses "a submission that is not there" 2 'nobody'
 mkdir "$scratch/empty"
