@@ -9,11 +9,12 @@ help_on_tree() {
   cat <<'TEXT'
   demo                    set up, build the programs, run each lab on 4 ranks,
                           check its log, leave pictures in out/
-  test [--ci|--all|--nightly] [--junit FILE]
+  test [--ci|--all|--nightly|--times] [--junit FILE]
                           set up, build, run the quick tests
                           --ci: also wrong solutions, and each task of a starter
                           --all: also the long ones, and everything under the
                           sanitizers; --nightly: all there is
+                          --times: run none, print what each took last time
                           --junit FILE: results as JUnit XML; the sanitizers'
                           go next to it (x.xml, x-asan.xml)
   starter DIR             make or update the students' tree in DIR
@@ -102,11 +103,12 @@ run_tests() {
       --all) labels='quick|ci|all' sanitized=1 ;;
       --nightly) labels='quick|ci|all|nightly' sanitized=1 ;;
       --ci) labels='quick|ci' ;;
+      --times) print_times; return ;;
       --junit=?*) set -- --junit "${1#*=}" "${@:2}"; continue ;;
       --junit) [[ ${2:-} ]] || die "--junit needs a file"
         junit=$(realpath -m -- "$2") asan_junit=${junit%.xml}-asan.xml; shift ;;
       --no-install) no_install=1 ;;
-      *) die "test does not know '$1'; it knows --ci, --all, --nightly and --junit FILE" ;;
+      *) die "test does not know '$1'; it knows --ci, --all, --nightly, --times and --junit FILE" ;;
     esac
     shift
   done
@@ -122,6 +124,17 @@ run_tests() {
     run_ctest asan 'quick|ci|all' "$asan_junit" || code=1
   fi
   return "$code"
+}
+
+# print_times: of the last run of release's tests, the seconds that each took, the longest first, and their share of all.
+print_times() {
+  local log=$root/build/release/Testing/Temporary/LastTest.log
+  [[ -f $log ]] || die "test --times: no test was run here yet; hint: lab test"
+  sed -nE 's|^[0-9]+/[0-9]+ Testing: (.+)|\1|p; s|^Test time = +([0-9.]+) sec|\1|p' "$log" | paste - - |
+    sort -t $'\t' -k 2 -rn |
+    awk -F '\t' '{name[NR] = $1; took[NR] = $2; sum += $2}
+      END {for (i = 1; i <= NR; ++i) printf "%8.1f s %5.1f %%  %s\n", took[i], 100 * took[i] / (sum ? sum : 1), name[i]
+           printf "%8.1f s of %d tests, two at a time\n", sum, NR}'
 }
 
 # unit_of_work PRESET: the milliseconds that four ranks take to start, train and end: how fast this machine is right now.

@@ -14,7 +14,7 @@ struct SolutionOptions {
   PlaceOptions place;
   std::vector<std::string> names;  ///< labs, or rows of tables; empty: all
   std::uint64_t seed = 7;          ///< of the sample, and of the inputs that the judge draws
-  int jobs = 2;
+  int jobs = 2, days = 1;
   bool list = false;   ///< only print them
   std::string result;  ///< judge one in this process, and leave its verdict there
   bool quick = false;  ///< without the nightly ones, on fewer numbers of ranks

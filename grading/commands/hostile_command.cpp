@@ -8,6 +8,7 @@
 #include "common/base/files.h"
 #include "common/course/course_tree.h"
 #include "grading/commands/commands.h"
+#include "grading/commands/todays_part.h"
 #include "grading/hostile/grade_hostile.h"
 #include "grading/judge/judging_place.h"
 #include "grading/processes/own_processes.h"
@@ -20,7 +21,7 @@ struct HostileOptions {
   std::vector<std::string> names;  ///< empty: all
   std::string level;               ///< empty: as far as this machine can
   std::uint64_t seed = 7;
-  int jobs = 2;
+  int jobs = 2, days = 1;
   bool quick = false;
   std::string result;  ///< grade one in this process, and leave its verdict there
 
@@ -41,18 +42,18 @@ std::vector<HostileEntry> chosen_entries(const HostileOptions& options) {
   for (const Rubric& lab : tree.labs()) {
     for (const RubricTask& task : lab.tasks) tasks.push_back(task.id);
   }
-  std::vector<HostileEntry> entries = load_hostile(options.corpus(), tasks);
+  const std::vector<HostileEntry> entries = load_hostile(options.corpus(), tasks);
   for (const std::string& name : options.names) {
     if (std::none_of(entries.begin(), entries.end(), [&](const HostileEntry& entry) { return entry.name == name; }))
       throw UsageError(fmt::format("hostile: there is no {}", name));
   }
-  const auto is_left_out = [&](const HostileEntry& entry) {
-    const auto& names = options.names;
-    return (options.quick && !entry.quick) ||
-           (!names.empty() && std::find(names.begin(), names.end(), entry.name) == names.end());
-  };
-  entries.erase(std::remove_if(entries.begin(), entries.end(), is_left_out), entries.end());
-  return entries;
+  const auto& names = options.names;
+  std::vector<HostileEntry> chosen;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const bool is_named = names.empty() || std::count(names.begin(), names.end(), entries[i].name) != 0;
+    if (is_named && (entries[i].quick || !options.quick) && is_todays(i, options.days)) chosen.push_back(entries[i]);
+  }
+  return chosen;
 }
 
 HostileSuite make_suite(const HostileOptions& options, bool isolated) {
@@ -129,6 +130,7 @@ void hostile_command(cli::App& app) {
   app.add_flag("--quick", options.quick, "only those that are marked as quick");
   app.add_choice("--level", options.level, {"full", "limits"},
                  "with bubblewrap, or with limits only (default: with bubblewrap where it works)");
+  app.add_integer("--days", options.days, {1, 365}, "today's part of what so many days try");
   app.add_integer("--jobs", options.jobs, {1, 64}, "hand-ins at a time");
   app.add_seed("--seed", options.seed, "of the inputs");
   app.add_text("--source", options.source, "DIR", "the suite's own tree");

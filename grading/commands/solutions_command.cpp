@@ -11,6 +11,7 @@
 #include "grading/commands/commands.h"
 #include "grading/commands/generated_solutions.h"
 #include "grading/commands/solution_lab.h"
+#include "grading/commands/todays_part.h"
 #include "grading/judge/judge_lab.h"
 #include "grading/solutions/generated/schemata_build.h"
 #include "grading/solutions/solution_verdict.h"
@@ -129,7 +130,7 @@ std::vector<int> chosen(const SolutionOptions& options, const SolutionLab& table
     const bool named = std::any_of(options.names.begin(), options.names.end(), [&](const std::string& name) {
       return name == get_name(table, row) || (name.find('/') == std::string::npos && &judged_lab(name) == &table.lab);
     });
-    const bool left_out = options.quick && row.nightly;
+    const bool left_out = (options.quick && row.nightly) || !is_todays(i, options.days);
     if ((options.names.empty() || named) && !left_out) ids.push_back(static_cast<int>(i) + 1);
   }
   return ids;
@@ -214,6 +215,7 @@ void solutions_command(cli::App& app) {
                    "a lab, such as a9, or a row of its table, such as a9/mean_for_sum; none: all");
   app.add_seed("--seed", options.seed, "of the inputs that the judge draws");
   app.add_flag("--quick", options.quick, "right ones on 4 and 3 ranks, and without those that are marked as nightly");
+  app.add_integer("--days", options.days, {1, 365}, "today's part of what so many days try");
   app.add_integer("--jobs", options.jobs, {1, 64}, "solutions at a time");
   app.add_flag("--list", options.list, "prints them, and runs none");
   app.add_text("--result", options.result, "FILE", "judge one here, and leave its verdict as JSON");

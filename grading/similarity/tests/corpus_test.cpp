@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 
@@ -10,6 +9,7 @@
 #include "grading/similarity/tests/disguises.h"
 #include "grading/solutions/solution_table.h"
 #include "grading/starter/derive_starter.h"
+#include "grading/starter/tests/source_tree.h"
 
 // Precision and recall of what is called a pair to look at, with the limits that `lab similar` has by default: on hand-ins
 // that are known to be copies, or known not to be, made of the suite's own solutions.
@@ -44,12 +44,6 @@ void leave_what_differs(const std::string& name, Files& first, Files& second) {
   second[name] = join_reference(b);
 }
 
-std::string source_dir() {
-  const char* folder = std::getenv("LAB_SOURCE_DIR");
-  REQUIRE_MESSAGE(folder != nullptr, "LAB_SOURCE_DIR: where the sources are");
-  return folder;
-}
-
 /// The labs' student files with the reference solutions, by lab.
 std::map<std::string, Files> references() {
   std::map<std::string, Files> files;
@@ -61,7 +55,7 @@ std::map<std::string, Files> references() {
 std::map<std::string, Files> starters() {
   std::map<std::string, Files> all = references();
   for (auto& [lab, files] : all) {
-    for (auto& [name, text] : files) text = join_starter(parse_solution_markers(text));
+    for (auto& [name, text] : files) text = join_starter(parts_of_source(text));
   }
   return all;
 }
