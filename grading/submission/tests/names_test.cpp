@@ -1,6 +1,7 @@
-#include "grading/submission/results_folder.h"
-
+#include "common/course/hand_in/hand_in_names.h"
 #include "common/testing/plain_test.h"
+#include "grading/submission/file_names.h"
+#include "grading/submission/results_folder.h"
 #include "grading/submission/tests/sample_labs.h"
 
 namespace lab::grading {
@@ -8,7 +9,41 @@ namespace {
 
 using lab::testing::read_bytes;
 using lab::testing::TemporaryFolder;
+using testing::a5;
+using testing::a9;
 using testing::both_labs;
+using Strings = std::vector<std::string>;
+
+TEST_CASE("misnamed files: the same name elsewhere, in another case, or nearly") {
+  const std::vector<std::string> missing = {"student/allgather/ring.cpp", "student/allreduce/ring.cpp",
+                                            "student/broadcast/flat.cpp", "written.md"};
+  CHECK(meant_file("student/Ring.cpp", missing).value_or("") == "student/allgather/ring.cpp");
+  CHECK(meant_file("student/allredcue/ring.cpp", missing).value_or("") == "student/allreduce/ring.cpp");
+  CHECK(meant_file("flat.cpp", missing).value_or("") == "student/broadcast/flat.cpp");
+  CHECK(meant_file("answers/Written.md", missing).value_or("") == "written.md");
+  CHECK(meant_file("writen.md", missing).value_or("") == "written.md");
+  CHECK_FALSE(meant_file("cases.cpp", missing).has_value());
+  CHECK_FALSE(meant_file("flat.cpp", {}).has_value());
+  CHECK(meant_file(std::string(10000, 'x') + "/flat.cpp", missing).value_or("") == "student/broadcast/flat.cpp");
+  CHECK_FALSE(meant_file(std::string(100000, 'x'), {std::string(100000, 'y')}).has_value());
+}
+
+TEST_CASE("hand-in names: folders are resolved, and what may replace an answer is known") {
+  const HandInNames names = hand_in_names(a9().rubric, a9().student_files);
+  CHECK(names.sources == Strings{"student/allgather/ring.cpp", "student/broadcast/flat.cpp"});
+  CHECK(names.answers == Strings{"drawing.png", "written.md"});
+  CHECK(names.also == Strings{"drawing.pdf"});
+  CHECK((names.is_answer("drawing.pdf") && names.is_answer("written.md") && !names.is_answer("other.md")));
+}
+
+TEST_CASE("hand-in names: a missing answer may be replaced by one of another kind, and by nothing else") {
+  const Rubric a9_rubric = a9().rubric;
+  CHECK(missing_answers(a9_rubric, {}) == Strings{"drawing.png", "written.md"});
+  CHECK(missing_answers(a9_rubric, {"drawing.pdf", "written.md"}).empty());
+  CHECK(missing_answers(a9_rubric, {"drawing.png", "written.md"}).empty());
+  // A picture that belongs to the text does not replace it.
+  CHECK(missing_answers(a5().rubric, {"sketch.png"}) == Strings{"a5_answers.md"});
+}
 
 std::string folder_for(const std::string& submission, const Identity& identity = {}) {
   return results_folder("out", submission, identity, both_labs());
