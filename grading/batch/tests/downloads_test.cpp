@@ -1,5 +1,5 @@
-// Downloads as platforms leave them, one below each heading of downloads.txt: what it holds, and what comes of it. No code
-// runs: a hand-in's marks stand in it.
+// Downloads as platforms leave them, one below each heading of downloads.txt: what it holds, and what comes of it. No
+// code runs: a hand-in's marks stand in it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
