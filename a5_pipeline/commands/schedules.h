@@ -25,7 +25,7 @@ pipeline::Timeline measured_timeline(const pipeline::Schedule& schedule, const s
 
 /// Runs the schedule on a simulated network, message by message, and returns its timeline there: unlike the
 /// cost model, messages that share a link share its bandwidth. Peaks and traffic are the cost model's.
-/// Errors    as validate(); UsageError: invalid network, or this build has no SimGrid
+/// Errors    as make_timeline(); UsageError: invalid network, or this build has no SimGrid
 pipeline::Timeline simulate(const pipeline::Schedule& schedule, const pipeline::Costs& costs,
                             const comm::SimNetwork& network);
 

@@ -77,15 +77,6 @@ doctor_blas() {
     "$(remedy blas) && ${sudo}update-alternatives --auto libblas.so.3-$(basename -- "$(dirname -- "$library")")"; fi
 }
 
-# By a bare measurement: one thread, and none of the variables with which the labs or a user choose a kernel.
-doctor_cpu() {
-  local probe=$root/build/release/bin/lab_probe rows state part note command
-  [[ -x $probe ]] || { row unknown "CPU kernels" "the probe is not built yet" "./lab build && ./lab doctor"; return; }
-  rows=$(env -u OPENBLAS_CORETYPE -u ONEDNN_MAX_CPU_ISA OPENBLAS_NUM_THREADS=1 "$probe" 2>&1) || {
-    row unknown "CPU kernels" "the probe failed: $(tail -n 1 <<<"$rows")" "rm -r build/release && ./lab build"; return; }
-  while IFS='|' read -r state part note command; do row "$state" "$part" "$note" "$command"; done <<<"$rows"
-}
-
 # Debian's torchrun of 2.4 and later wants a libuv that its LibTorch may be built without: see common/launch/README.md.
 doctor_torchrun() {
   local program packages
@@ -122,7 +113,6 @@ doctor() {
   doctor_tools
   doctor_parts
   doctor_blas
-  doctor_cpu
   doctor_torchrun
   doctor_machine
   [[ $required_missing == 0 ]] || { say "$required_missing required part(s) missing" >&2; return 2; }

@@ -102,8 +102,7 @@ class Run {
   }
 
   [[noreturn]] void refuse(const Action& action) const {
-    throw ContractError(
-        fmt::format("{} comes before what it needs; hint: validate the schedule first", describe(schedule_, action)));
+    throw ContractError(fmt::format("{} comes before what it needs", describe(schedule_, action)));
   }
 
   const Schedule& schedule_;

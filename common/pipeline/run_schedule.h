@@ -15,7 +15,7 @@ Buffers same_buffers(at::IntArrayRef shape, const at::TensorOptions& options);
 /// Stages on one rank hand over without a message.
 /// Call      collective, blocking; p2p's ranks are the schedule's
 /// Shapes    messages as `buffers` says
-/// Errors    ContractError: another number of ranks; an action whose tensor is not there (validate() detects this);
+/// Errors    ContractError: another number of ranks; an action whose tensor is not there;
 ///           those of the messages and of the work
 void run_schedule(const Schedule& schedule, PointToPoint& p2p, StageWork& work, const Buffers& buffers);
 

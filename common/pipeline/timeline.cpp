@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "common/api/errors.h"
-#include "common/pipeline/check_actions.h"
 
 namespace lab::pipeline {
 namespace {
@@ -164,7 +163,7 @@ std::string describe_wait(const Schedule& schedule, int rank, const Stuck& stuck
 
 /// Plays the ranks' lists as far as they go, by the rules of make_timeline(). The result does not depend on which rank
 /// is looked at first: no rank ever chooses.
-/// Requires  what check_actions() and check_costs() check
+/// Requires  what check_costs() checks
 /// Cost      linear in the number of actions: a waiting rank is looked at again only when its message may go
 Replay replay(const Schedule& schedule, const Costs& costs) {
   return Player(schedule, costs).play();
@@ -234,7 +233,6 @@ double Timeline::bubble_fraction() const {
 }
 
 Timeline make_timeline(const Schedule& schedule, const Costs& costs) {
-  check_actions(schedule);
   check_costs(costs, schedule.num_stages());
   Replay played = replay(schedule, costs);
   check_no_deadlock(schedule, played);
@@ -275,11 +273,6 @@ double computation_seconds(const Costs& costs, Operation operation, int stage) {
     case Operation::kBackwardWeight: return weight_seconds;
     default: return input_seconds + weight_seconds;
   }
-}
-
-void validate(const Schedule& schedule) {
-  // Which rank waits for which does not depend on how long anything takes, so any costs will do.
-  make_timeline(schedule, Costs{});
 }
 
 }  // namespace lab::pipeline

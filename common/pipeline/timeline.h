@@ -58,7 +58,10 @@ struct Timeline {
 /// posted and takes alpha + n beta, regardless of others on the same link; a rank that waits for it goes on when it has
 /// arrived. Stages on the same rank hand over at once. A live activation is a micro-batch whose forward pass has begun
 /// and whose (weight) backward pass has not ended, counted in whole ranks: one chunk of v is 1/v.
-/// Errors    as validate()
+/// Requires  lists as make_schedule() makes them: complete, and every message on both ends
+/// Errors    ContractError: costs that cannot be; DeadlockError naming each rank of the cycle (of a long one, the first
+///           eight) and what it waits for, as if every send were a rendezvous: "deadlock: rank 0 waits for its
+///           send_forward of micro-batch 3 to rank 1, rank 1 waits ..."
 Timeline make_timeline(const Schedule& schedule, const Costs& costs);
 
 /// The timeline as text, a line per rank, time to the right, at most `columns` wide: computations under their short
@@ -73,16 +76,5 @@ std::string timeline_text(const Schedule& schedule, const Timeline& timeline, in
 /// "s" (described in s, ms or us, whichever reads best) and "" (bare numbers, for costs that are only proportions).
 /// Errors    UsageError: another unit
 std::string timeline_summary(const Schedule& schedule, const Timeline& timeline, const std::string& unit);
-
-/// Checks that the schedule can run and computes what a pipeline must: every rank has a list; every micro-batch
-/// goes through every stage forward once and backward once (whole, or first the input's gradient and then the
-/// weights'), after what it depends on: a forward pass after its input was received, a backward pass after its own
-/// forward pass and after its output's gradient was received. Every output (and input gradient) goes to the next
-/// (previous) stage once, after it was computed; every message that was started is finished once, on both ends; and no
-/// ranks wait for each other, even if every send is a rendezvous.
-/// Errors    ContractError naming rank, action and what is wrong; DeadlockError naming each rank of the cycle (of a
-///           long one, the first eight) and what it waits for: "deadlock: rank 0 waits for its send_forward of
-///           micro-batch 3 to rank 1, rank 1 waits ..."
-void validate(const Schedule& schedule);
 
 }  // namespace lab::pipeline

@@ -15,9 +15,7 @@ complain() {
   done
 }
 
-# All files, without hostile hand-ins: these include what they must not, which is the test.
-readonly files=$(find . -path ./build -prune -o \( -name '*.cpp' -o -name '*.h' \) -not -path '*/hostile/*/student/*' -print |
-  sed 's|^\./||')
+readonly files=$(find . -path ./build -prune -o \( -name '*.cpp' -o -name '*.h' \) -print | sed 's|^\./||')
 # FILE:LINE:#include ... of each include.
 readonly includes=$(xargs grep -HnE '#include [<"]' /dev/null <<<"$files")
 
@@ -127,15 +125,15 @@ seam 'doctest/' '^common/testing/'
 complain "gnuplot and rsvg-convert are started in common/plot only" \
   < <(not_in common/plot/ <<<"$files" | xargs grep -HnE '"([^" ]*/)?(gnuplot|rsvg-convert)["; ]' /dev/null)
 
-# Processes are created in one place. The doctor's probe stands alone, a janitor must outlive its parent, and a judged
-# rank is forked before its program begins.
+# Processes are created in one place. A janitor must outlive its parent, and a judged rank is forked before its program
+# begins.
 complain "processes are created in common/base/subprocess only" \
-  < <(grep -vE '/tests/|^common/(base/subprocess|doctor/|launch/supervise/janitor|rank/start/)' <<<"$files" |
+  < <(grep -vE '/tests/|^common/(base/subprocess|launch/supervise/janitor|rank/start/)' <<<"$files" |
     xargs grep -HnE '(^|[^_[:alnum:]])(v?fork|popen|system|posix_spawnp?)\(' /dev/null)
 
-# LibTorch does not tell OpenBLAS. The doctor's probe stands alone.
+# LibTorch does not tell OpenBLAS.
 complain "the number of threads is set by use_threads() in common/tensor/compute_threads only" \
-  < <(grep -vE '^common/(tensor/(compute_threads\.|tests/)|doctor/)' <<<"$files" |
+  < <(grep -vE '^common/tensor/(compute_threads\.|tests/)' <<<"$files" |
     xargs grep -HnE 'at::set_num_threads\(' /dev/null)
 
 # Without tensors: this is why labrun, labcourse and the launcher start in milliseconds.

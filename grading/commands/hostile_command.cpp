@@ -24,8 +24,6 @@ struct HostileOptions {
   int jobs = 2, days = 1;
   bool quick = false;
   std::string result;  ///< grade one in this process, and leave its verdict there
-
-  std::string corpus() const { return source + "/grading/hostile"; }
 };
 
 /// The sandbox of the level that was asked for.
@@ -42,7 +40,7 @@ std::vector<HostileEntry> chosen_entries(const HostileOptions& options) {
   for (const Rubric& lab : tree.labs()) {
     for (const RubricTask& task : lab.tasks) tasks.push_back(task.id);
   }
-  const std::vector<HostileEntry> entries = load_hostile(options.corpus(), tasks);
+  const std::vector<HostileEntry> entries = load_hostile(options.source + "/grading/hostile/hostile.toml", tasks);
   for (const std::string& name : options.names) {
     if (std::none_of(entries.begin(), entries.end(), [&](const HostileEntry& entry) { return entry.name == name; }))
       throw UsageError(fmt::format("hostile: there is no {}", name));
@@ -61,8 +59,7 @@ HostileSuite make_suite(const HostileOptions& options, bool isolated) {
     return std::filesystem::absolute(path).lexically_normal().string();
   };
   const std::string source = absolute(options.source);
-  return {source + "/grading/hostile", source,
-          absolute(options.build.empty() ? source + "/build/release" : options.build), isolated, options.seed};
+  return {source, absolute(options.build.empty() ? source + "/build/release" : options.build), isolated, options.seed};
 }
 
 /// Grades each entry in its own process: this program with --result. Returns how many are not as required.

@@ -176,7 +176,7 @@ std::map<std::string, std::string> texts_of_results(const std::string& folder) {
 Verdict grade_hostile(const HostileEntry& entry, const std::string& lab_folder, const HostileSuite& suite) {
   const launch::RunDirectory work;
   HostilePlace place(work.path(), suite.source, suite.build);
-  const ProcessSpec command = make_grade_command(entry, place.hand_in(entry, lab_folder, suite.corpus), place, suite);
+  const ProcessSpec command = make_grade_command(entry, place.hand_in(entry, lab_folder), place, suite);
 
   const std::vector<pid_t> own = find_children(::getpid());
   launch::Orphans orphans;  // what the grading leaves behind becomes ours

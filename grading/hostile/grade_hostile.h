@@ -30,7 +30,6 @@ Verdict hostile_verdict(const HostileEntry& entry, bool isolated, const HostileG
 
 /// The suite that hostile hand-ins are graded by.
 struct HostileSuite {
-  std::string corpus;         ///< grading/hostile
   std::string source, build;  ///< absolute
   bool isolated = true;       ///< false: with --no-sandbox
   std::uint64_t seed = 7;

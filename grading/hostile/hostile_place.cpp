@@ -138,15 +138,10 @@ HostilePlace::HostilePlace(std::string folder, std::string source, std::string b
   port_ = address.port;
 }
 
-std::string HostilePlace::hand_in(const HostileEntry& entry, const std::string& lab_folder, const std::string& corpus) {
+std::string HostilePlace::hand_in(const HostileEntry& entry, const std::string& lab_folder) {
   const std::string path = folder_ + "/hand_ins/alice" + (entry.archive.empty() ? "" : ".zip");
   if (entry.archive.empty()) {
-    const fs::path own = corpus + "/" + entry.name;
-    for (const auto& file : fs::recursive_directory_iterator(own)) {
-      if (!file.is_regular_file()) continue;
-      const fs::path to = fs::path(path) / lab_folder / file.path().lexically_relative(own);
-      write_in_place(to, filled_in(read_file(file.path().string()), corpus));
-    }
+    write_in_place(fs::path(path) / lab_folder / entry.file, filled_in(entry.code));
   } else {
     write_hostile_archive(entry.archive, path, *this);
   }
@@ -154,10 +149,8 @@ std::string HostilePlace::hand_in(const HostileEntry& entry, const std::string& 
   return path;
 }
 
-std::string HostilePlace::filled_in(const std::string& text, const std::string& corpus) const {
+std::string HostilePlace::filled_in(const std::string& text) const {
   std::string filled = text;
-  if (filled.find("@SYSTEM_CALL@") != std::string::npos)
-    replace_all(filled, "@SYSTEM_CALL@", read_file(corpus + "/system_call.inc"));
   const std::array<std::pair<const char*, std::string>, 5> names = {{{"@SOURCE@", source_},
                                                                      {"@BUILD@", build_},
                                                                      {"@HOME@", home()},

@@ -7,9 +7,6 @@
 #include "common/base/files.h"
 #include "grading/hostile/hostile_index.h"
 
-// Archives that attack the program that unpacks them.
-namespace lab::grading {}  // namespace lab::grading
-
 namespace lab::grading {
 
 /// Where one hostile hand-in is graded: a grader's folders, in which there are things that it must neither read nor
@@ -30,10 +27,10 @@ class HostilePlace {
   const std::string& mark() const { return mark_; }  ///< a secret for the grader's environment
 
   /// Hands the entry in: a folder, or an archive. Returns its path.
-  std::string hand_in(const HostileEntry& entry, const std::string& lab_folder, const std::string& corpus);
+  std::string hand_in(const HostileEntry& entry, const std::string& lab_folder);
   /// The text with the names of this place for @SOURCE@, @BUILD@, @HOME@, @NEIGHBOUR@ and @PORT@ (where something
-  /// listens that must not be connected to), and the corpus' own way into the kernel for @SYSTEM_CALL@.
-  std::string filled_in(const std::string& text, const std::string& corpus) const;
+  /// listens that must not be connected to).
+  std::string filled_in(const std::string& text) const;
 
   /// Whether a text tells one of the secrets.
   bool is_told_by(const std::string& text) const;

@@ -90,7 +90,7 @@ constexpr std::array<std::string_view, 8> kRootFiles = {
     ".clang-format", ".clangd", ".editorconfig", ".gitignore", "CMakeLists.txt", "CMakePresets.json", "LICENSE", "lab"};
 
 /// What ./lab starts besides the labs.
-constexpr std::array<std::string_view, 5> kPrograms = {"lab_demo", "lab_probe", "labchecklog", "labcourse", "labrun"};
+constexpr std::array<std::string_view, 4> kPrograms = {"lab_demo", "labchecklog", "labcourse", "labrun"};
 
 /// Of common/, for contributors.
 constexpr std::array<std::string_view, 2> kAuthorsPages = {"common/README.md", "common/scale.md"};

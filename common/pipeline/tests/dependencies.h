@@ -8,7 +8,7 @@ namespace lab::pipeline {
 /// awaits them, are ignored. A good schedule reaches it when messages are free.
 double makespan_of_dependencies(const Schedule& schedule, const Costs& costs);
 
-/// Whether each computation happens once, after what it depends on: like validate(), but derived from the times.
+/// Whether each computation happens once, after what it depends on.
 bool in_right_order(const Schedule& schedule, const Timeline& timeline);
 
 }  // namespace lab::pipeline

@@ -124,16 +124,16 @@ TEST_CASE("run_schedule: a list that computes, sends or awaits before it can is 
   const Action send{Operation::kSendForward, 0, 0};
   Action receive_end = receive;
   receive_end.extent = Extent::kFinish;
-  const std::string hint = " comes before what it needs; hint: validate the schedule first";
+  const std::string early = " comes before what it needs";
   Schedule schedule{"made up", 2, 1, 1, {{forward}, {forward, receive}}};
-  CHECK(schedule_refusal(schedule, 2) == "rank 1: forward of micro-batch 0" + hint);
+  CHECK(schedule_refusal(schedule, 2) == "rank 1: forward of micro-batch 0" + early);
   schedule.ranks = {{send, forward}, {receive}};
-  CHECK(schedule_refusal(schedule, 2) == "rank 0: send_forward of micro-batch 0" + hint);
+  CHECK(schedule_refusal(schedule, 2) == "rank 0: send_forward of micro-batch 0" + early);
   schedule.ranks = {{forward}, {receive_end}};
-  CHECK(schedule_refusal(schedule, 2) == "rank 1: end of recv_forward of micro-batch 0" + hint);
+  CHECK(schedule_refusal(schedule, 2) == "rank 1: end of recv_forward of micro-batch 0" + early);
   const Action backward{Operation::kBackward, 0, 0};
   schedule.ranks = {{forward, backward}, {}};
-  CHECK(schedule_refusal(schedule, 2) == "rank 0: backward of micro-batch 0" + hint);
+  CHECK(schedule_refusal(schedule, 2) == "rank 0: backward of micro-batch 0" + early);
 }
 
 /// From the beginning of the first computation to the end of the last one, in simulated time.

@@ -115,8 +115,8 @@ TEST_CASE("pipeline timeline: free computations take no time") {
   CHECK(timeline.bubble_fraction() == 0);
 }
 
-TEST_CASE("pipeline timeline: costs and schedules that cannot be are one clear message") {
-  Schedule schedule = make_schedule({"1f1b", 4, 8});
+TEST_CASE("pipeline timeline: costs that cannot be are one clear message") {
+  const Schedule schedule = make_schedule({"1f1b", 4, 8});
   const auto refused = [&](const Costs& costs) {
     return lab::testing::get_message<lab::ContractError>([&] { make_timeline(schedule, costs); });
   };
@@ -134,9 +134,43 @@ TEST_CASE("pipeline timeline: costs and schedules that cannot be are one clear m
   costs = {};
   costs.backward_input_seconds = {std::numeric_limits<double>::quiet_NaN()};
   CHECK(refused(costs) == "costs: expected backward_input_seconds of at least 0, got nan");
-  schedule.ranks[3].pop_back();
-  CHECK(refused(Costs{}) == "schedule 1f1b, rank 3: send_backward of micro-batch 7 is started and never finished");
-  const Schedule deadlock = make_schedule({"1f1b", 2, 2, 1, Waiting::kBlocking});
-  CHECK(contains(lab::testing::get_message<lab::DeadlockError>([&] { make_timeline(deadlock, Costs{}); }),
-                 "rank 1 waits"));
+}
+
+TEST_CASE("pipeline timeline: everything that is generated late comes through") {
+  for (const std::string& kind : schedule_kinds()) {
+    for (const int v : kind == "interleaved" ? std::vector<int>{1, 2, 3, 4} : std::vector<int>{1}) {
+      for (const int p : {1, 2, 3, 4, 5, 8, 16, 64}) {
+        for (const int groups : {1, 2, 4}) make_timeline(make_schedule({kind, p, groups * p, v}), Costs{});
+        if (kind != "interleaved") make_timeline(make_schedule({kind, p, p + 1}), Costs{});
+      }
+    }
+  }
+}
+
+TEST_CASE("pipeline timeline: with messages awaited where they stand, only afab comes through") {
+  const auto deadlock = [](const std::string& kind, int p, int m, int v) {
+    return lab::testing::get_message<lab::DeadlockError>([&] {
+      make_timeline(make_schedule({kind, p, m, v, Waiting::kBlocking}), Costs{});
+    });
+  };
+  CHECK(deadlock("1f1b", 2, 2, 1) ==
+        "schedule 1f1b: deadlock: rank 0 waits for its send_forward of micro-batch 1 to rank 1, rank 1 waits for its "
+        "send_backward of micro-batch 0 to rank 0; hint: start a message, go on, and wait for it later");
+  CHECK(
+      deadlock("interleaved", 3, 3, 2) ==
+      "schedule interleaved: deadlock: rank 0 waits for its send_forward of micro-batch 2 in chunk 0 to rank 1, rank 1 "
+      "waits for its send_forward of micro-batch 1 in chunk 0 to rank 2, rank 2 waits for its send_forward of "
+      "micro-batch 0 in chunk 0 to rank 0; hint: start a message, go on, and wait for it later");
+  CHECK(contains(deadlock("interleaved", 16, 16, 2), "rank 8"));
+  CHECK(deadlock("interleaved", 16, 16, 2).find(", and so on through 16 ranks; hint") != std::string::npos);
+  const std::string none = "nothing was thrown";
+  for (const int p : {2, 3, 4, 8}) {
+    for (const int m : {2, 3, 8}) {
+      CHECK(deadlock("afab", p, m, 1) == none);
+      CHECK(deadlock("1f1b", p, m, 1) != none);
+      CHECK(deadlock("zb-h1", p, m, 1) != none);
+      CHECK(deadlock("interleaved", p, m * p, 2) != none);
+    }
+    CHECK(deadlock("1f1b", p, 1, 1) == none);
+  }
 }

@@ -25,7 +25,7 @@ HostileEntry archive_entry() {
 struct UsedPlace {
   TemporaryFolder folder;
   HostilePlace place{folder.file("place"), "/suite", "/suite/build"};
-  std::string hand_in = place.hand_in(archive_entry(), "a9_collectives", folder.file("corpus"));
+  std::string hand_in = place.hand_in(archive_entry(), "a9_collectives");
 
   bool has_damage(const std::string& line) const {
     for (const std::string& each : place.damage())
@@ -55,7 +55,7 @@ TEST_CASE("what is new, changed or gone in a grader's folders is damage, and wha
 
 TEST_CASE("a connection to the port of a hostile place is damage") {
   const UsedPlace used;
-  const std::string port = used.place.filled_in("@PORT@", "");
+  const std::string port = used.place.filled_in("@PORT@");
   comm::RendezvousPlace address;
   address.host = "127.0.0.1";
   address.port = std::stoi(port);
@@ -76,15 +76,12 @@ TEST_CASE("the secrets of a hostile place are known wherever they turn up") {
 
 TEST_CASE("a hostile file is handed in with the names of its place") {
   const TemporaryFolder folder;
-  std::filesystem::create_directories(folder.file("corpus/reads/student"));
-  write_bytes(folder.file("corpus/reads/student/x.cpp"), "@SOURCE@ @BUILD@ @HOME@ @HOME@\n@SYSTEM_CALL@");
-  write_bytes(folder.file("corpus/system_call.inc"), "call();\n");
   HostilePlace place(folder.file("place"), "/suite", "/suite/build");
   HostileEntry entry;
-  entry.name = "reads";
-  const std::string path = place.hand_in(entry, "x_lab", folder.file("corpus"));
-  CHECK(read_bytes(path + "/x_lab/student/x.cpp") ==
-        "/suite /suite/build " + place.home() + " " + place.home() + "\ncall();\n");
+  entry.file = "student/x.cpp";
+  entry.code = "@SOURCE@ @BUILD@ @HOME@ @HOME@\n";
+  const std::string path = place.hand_in(entry, "x_lab");
+  CHECK(read_bytes(path + "/x_lab/student/x.cpp") == "/suite /suite/build " + place.home() + " " + place.home() + "\n");
 }
 
 }  // namespace

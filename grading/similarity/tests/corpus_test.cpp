@@ -5,6 +5,7 @@
 #include "common/base/files.h"
 #include "common/course/starter/markers.h"
 #include "common/testing/plain_test.h"
+#include "common/testing/texts.h"
 #include "grading/similarity/lab_similarity.h"
 #include "grading/similarity/tests/disguises.h"
 #include "grading/solutions/solution_table.h"
@@ -109,15 +110,24 @@ std::vector<IndependentPair> algorithms_of_a_collective() {
   return pairs;
 }
 
+/// A student's files of the lab in tests/independent.
+Files independent_files(const std::string& student, const std::string& lab) {
+  Files files;
+  for (const auto& [name, text] :
+       lab::testing::read_texts(source_dir() + "/grading/similarity/tests/independent/" + student + ".txt")) {
+    if (name.rfind(lab + "/", 0) == 0) files[name.substr(lab.size() + 1)] = text;
+  }
+  return files;
+}
+
 /// The solutions of A4 and A5 in tests/independent, whole labs, and the reference, each with each.
 std::vector<IndependentPair> whole_solutions() {
   std::vector<IndependentPair> pairs;
-  const std::string folder = source_dir() + "/grading/similarity/tests/independent";
   for (const auto& [lab, reference] : references()) {
     std::vector<std::pair<std::string, Files>> solutions = {{"reference", reference}};
     for (const char* student : {"ada", "bela"}) {
-      const std::string of_lab = folder + "/" + student + "/" + lab;
-      if (std::filesystem::exists(of_lab)) solutions.emplace_back(student, student_files(of_lab));
+      const Files files = independent_files(student, lab);
+      if (!files.empty()) solutions.emplace_back(student, files);
     }
     for (std::size_t i = 0; i < solutions.size(); ++i) {
       for (std::size_t j = i + 1; j < solutions.size(); ++j)

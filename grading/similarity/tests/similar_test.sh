@@ -4,8 +4,12 @@
 source "$LAB_SOURCE_DIR/common/testing/program_checks.sh"
 type -P sim_c++ >/dev/null || { skip "sim_c++ is not installed"; exit 77; }
 root=$LAB_SOURCE_DIR class=$scratch/class out=$scratch/results
-independent=$root/grading/similarity/tests/independent
 mkdir -p "$class"
+for student in ada bela; do
+  mkdir -p "$scratch/$student/"{a4_data_tensor,a5_pipeline}/student
+  awk -v folder="$scratch/$student" '/^==== / { close(file); file = folder "/" $2; next } { print >file }' \
+    "$root/grading/similarity/tests/independent/$student.txt"
+done
 
 # hand_in NAME FROM [SED_SCRIPT]: A5's student files of this folder, edited, as an archive of the class.
 hand_in() {
@@ -21,8 +25,8 @@ to_look_at() { grep -c '<section id="a5_pipeline_' "$out/similarity/index.html";
 renamed='s/\boutputs\b/outs/g; s/\binputs\b/ins/g; s/const at::Tensor/auto/; s#^  // .*##'
 hand_in lovelaceada_11_101_a5.tar.gz "$root"
 hand_in hopper_12_102_a5.tar.gz "$root" "$renamed"
-hand_in turing_13_103_a5.tar.gz "$independent/ada"
-hand_in noether_14_104_a5.tar.gz "$independent/bela"
+hand_in turing_13_103_a5.tar.gz "$scratch/ada"
+hand_in noether_14_104_a5.tar.gz "$scratch/bela"
 similar
 verdict "$([[ $code == 0 && $(to_look_at) == 1 ]]; echo $?)" "a copy under other names is found, and nothing else: exit code $code, $(to_look_at) pairs"
 says "... with who, how much and where" \

@@ -1,4 +1,4 @@
-#include "grading/solutions/promised_lines.h"
+#include "grading/solutions/tests/promised_lines.h"
 
 #include <fmt/format.h>
 

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# A lab is its folder: in a copy of the tree that has one lab only, the tiny one of new_lab/, everything that knows labs
+# A lab is its folder: in a copy of the tree that has one lab only, the tiny one of new_lab.patch, everything that knows labs
 # works without an edit outside that folder, except for its row in the README. Takes minutes: everything is compiled.
 source "$(dirname -- "$(readlink -f -- "$0")")/../../../common/testing/program_checks.sh"
 source_tree=${LAB_SOURCE_DIR:?where the sources are}
 copy=$scratch/suite
-fixture=$source_tree/grading/starter/tests/new_lab/b1_total
 
 mkdir "$copy"
 for entry in "$source_tree"/{.clang-format,.clangd,.editorconfig,.gitignore,CMakeLists.txt,CMakePresets.json,LICENSE,README.md,common,grading,lab}; do
   [[ ! -e $entry ]] || cp -r "$entry" "$copy/"
 done
-cp -r "$fixture" "$copy/"
+patch --silent -p1 -d "$copy" <"$source_tree/grading/starter/tests/new_lab.patch"
+verdict $? "the lab is added"
 row='| [b1_total](b1_total/README.md) | `b1` | a total over ranks | 1 | 1 | |'
 sed -i "0,/^| \[a4_data_tensor\]/s#^| \[a4_data_tensor\]#$row\n&#" "$copy/README.md"
 sed -i '0,/^| `a4`/s#^| `a4`#| `b1` | | | | | | |\n&#' "$copy/grading/SYLLABUS.md"
@@ -30,10 +30,10 @@ says 0 '' "lab check-log of that log"
 sed -i 's/match: True/match: False/' "$scratch/log"
 lab check-log b1 "$scratch/log" --nproc 3
 says 1 '' "... and of another"
-rm "$copy/b1_total/expected_log.txt"
+mv "$copy/b1_total/expected_log.txt" "$scratch/expected_log.txt"
 lab regenerate
 says 0 '^written: b1_total/expected_log\.txt: ' "lab regenerate"
-verdict "$(cmp -s "$fixture/expected_log.txt" "$copy/b1_total/expected_log.txt"; echo $?)" "... writes it for a lab that has none yet"
+verdict "$(cmp -s "$scratch/expected_log.txt" "$copy/b1_total/expected_log.txt"; echo $?)" "... writes it for a lab that has none yet"
 lab check b1
 says 0 'b1\.total' "lab check"
 

@@ -1,2 +1,0 @@
-// Includes a file that never ends.
-#include "/dev/zero"
