@@ -1,6 +1,7 @@
 # The four kinds of target in this project. Each takes SOURCES (names, or patterns with `*`, without those that EXCEPT
 # names) and LINK; PCH names the precompiled header it shares: aten (default), student (what student code may see, with
-# forbidden names poisoned) or plain (no tensors, not optimized). Tests and *_commands share unoptimized in place of aten.
+# forbidden names poisoned) or plain (no tensors, not optimized). Tests share unoptimized in place of aten. It is only for what
+# runs a short time: the linker takes an inline function from the first unit that has it, optimized or not.
 
 # lab_precompiled_header(name HEADERS ... [LINK ...]): belongs to a small target that others reuse, so it is made once
 # per build folder.
@@ -63,7 +64,7 @@ function(lab_configure_target target)
   if(NOT ARG_PCH STREQUAL plain)
     target_link_libraries(${target} PUBLIC lab::torch)
   endif()
-  if(ARG_PCH STREQUAL aten AND target MATCHES "_(tests|commands)$")
+  if(ARG_PCH STREQUAL aten AND target MATCHES "_tests$")
     set(ARG_PCH unoptimized)
   endif()
   if(TARGET lab_pch_${ARG_PCH} AND NOT is_prebuilt)
