@@ -22,6 +22,7 @@
 #include "common/checks/verdict_json.h"
 #include "common/cli/app.h"
 #include "common/comm/messages/model_time.h"
+#include "common/launch/supervise/cores.h"
 #include "common/launch/supervise/memory_file.h"
 #include "common/launch/supervise/run_in_child.h"
 #include "common/log/check_log.h"
@@ -61,18 +62,6 @@ struct CheckOptions {
   std::string json_file, junit_file;
   std::string score_file, figures_file;  ///< of the reference: to compare with, to write
 };
-
-/// Runs the checks in another process: this one can fork no ranks any more once it has judged results.
-std::vector<TaskOutcome> run_in_its_process(const std::string& what, const std::vector<Case>& cases,
-                                            const CallTable& calls, const launch::WorldSpec& world,
-                                            std::uint64_t seed) {
-  const launch::MemoryFile file("verdicts");
-  launch::run_in_child(what, [&] {
-    use_threads(1);  // makes the pool that a fork does not copy, before two threads could both make it
-    write_fully(file.fd(), json_text(run_checks(cases, calls, world, seed)));
-  });
-  return make_outcomes(from_json_text<std::vector<CaseVerdict>>(launch::view_bytes(file.fd()), "verdicts of " + what));
-}
 
 std::vector<int> list_sizes(const LabProgram& program, const CheckOptions& options) {
   return options.num_ranks > 0 ? std::vector<int>{options.num_ranks} : program.sizes.all();
@@ -146,6 +135,37 @@ class TaskHistory {
   std::set<int> sizes_;
 };
 
+/// Cases in a world.
+struct CheckedCases {
+  CheckedWorld world;
+  std::vector<Case> cases;
+};
+
+/// Runs the checks in other processes, one for each world, at the same time: this one can fork no ranks any more once it
+/// has judged results. Returns the outcomes of each world, in order.
+std::vector<std::vector<TaskOutcome>> run_apart(const std::vector<CheckedCases>& worlds, const CallTable& calls,
+                                                std::uint64_t seed) {
+  std::vector<launch::MemoryFile> files;
+  std::vector<launch::ChildWork> works;
+  for (std::size_t i = 0; i < worlds.size(); ++i) files.emplace_back("verdicts");
+  for (std::size_t i = 0; i < worlds.size(); ++i) {
+    works.push_back({worlds[i].world.name, [&, i] {
+                       use_threads(1);  // makes the pool that a fork does not copy, before two threads could both make it
+                       write_fully(files[i].fd(),
+                                   json_text(run_checks(worlds[i].cases, calls, worlds[i].world.spec, seed)));
+                     }});
+  }
+  launch::run_in_children(works);
+  std::vector<std::vector<TaskOutcome>> outcomes;
+  for (std::size_t i = 0; i < worlds.size(); ++i) {
+    outcomes.push_back(make_outcomes(from_json_text<std::vector<CaseVerdict>>(
+        launch::view_bytes(files[i].fd()), "verdicts of " + worlds[i].world.name)));
+  }
+  return outcomes;
+}
+
+/// Checks each task until it is not right. The usual world comes first, alone: it says most, and what fails there is not
+/// run in others. Then as many at a time as there are cores.
 std::vector<TaskHistory> list_histories(const std::vector<Case>& cases, const LabProgram& program,
                                         const CheckOptions& options) {
   std::vector<TaskHistory> histories;
@@ -154,7 +174,19 @@ std::vector<TaskHistory> list_histories(const std::vector<Case>& cases, const La
     return std::find_if(histories.begin(), histories.end(),
                         [&](const TaskHistory& history) { return history.task() == task; });
   };
-  for (const CheckedWorld& world : list_worlds(program, options)) {
+  std::vector<CheckedCases> batch;
+  const auto run_batch = [&] {
+    const auto outcomes = run_apart(batch, program.calls, options.seed);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      for (const TaskOutcome& outcome : outcomes[i]) {
+        const auto history = read_history(outcome.id);
+        if (history->goes_on()) history->add(outcome, batch[i].world.heading);
+      }
+    }
+    batch.clear();
+  };
+  const std::vector<CheckedWorld> worlds = list_worlds(program, options);
+  for (const CheckedWorld& world : worlds) {
     std::vector<Case> some;
     for (const Case& one : cases) {
       const int size = world.spec.num_ranks;
@@ -162,9 +194,10 @@ std::vector<TaskHistory> list_histories(const std::vector<Case>& cases, const La
       if (options.num_ranks > 0) some.push_back(one);
       if (options.num_ranks == 0 && program.sizes.include(one, size)) some.push_back(program.sizes.on(one, size));
     }
-    if (some.empty()) continue;
-    for (TaskOutcome& outcome : run_in_its_process(world.name, some, program.calls, world.spec, options.seed))
-      read_history(outcome.id)->add(std::move(outcome), world.heading);
+    if (!some.empty()) batch.push_back({world, some});
+    const bool is_first = &world == &worlds.front(), is_last = &world == &worlds.back();
+    const bool is_full = static_cast<int>(batch.size()) >= launch::usable_cores();
+    if (!batch.empty() && (is_first || is_last || is_full)) run_batch();
   }
   return histories;
 }

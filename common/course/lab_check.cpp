@@ -2,16 +2,18 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 
 #include "common/api/errors.h"
 #include "common/base/files.h"
 #include "common/base/subprocess.h"
+#include "common/base/text.h"
 #include "common/course/audit/lab_audit.h"
 #include "common/course/file_watch.h"
 #include "common/course/student_files.h"
@@ -106,26 +108,7 @@ void LabChecks::record(const std::string& file) const {
   progress.save();
 }
 
-int LabChecks::run_check(const std::vector<std::string>& command) const {
-  if (!options_.without_todos) return run_here(command);
-  auto [read_end, write_end] = make_pipe();
-  ProcessOptions options;
-  options.keep_terminal = true;
-  options.stdout_fd = write_end.get();
-  const pid_t program = exec_process(command, {}, options);
-  write_end.reset();
-  std::ifstream lines(fmt::format("/proc/self/fd/{}", read_end.get()));
-  for (std::string line; std::getline(lines, line);) {
-    if (line.find(": not implemented: stops at TODO") != std::string::npos) continue;
-    fmt::print("{}\n", line);
-    std::fflush(stdout);
-  }
-  int status = 0;
-  ::waitpid(program, &status, 0);
-  return exit_code_of_status(status);
-}
-
-int LabChecks::check_program(const PlannedCheck& plan) {
+LabChecks::Running LabChecks::start_program(const PlannedCheck& plan) {
   const std::string& lab = plan.lab->lab;
   const std::string results = collect_results(lab);
   std::vector<std::string> command = {tree_.root() + "/build/release/bin/" + lab, "check"};
@@ -135,15 +118,36 @@ int LabChecks::check_program(const PlannedCheck& plan) {
   command.insert(command.end(), options_.of_check.begin(), options_.of_check.end());
   if (options_.score) command.insert(command.end(), {"--score", tree_.root() + "/" + lab + "/reference_figures.json"});
   if (options_.junit) command.insert(command.end(), {"--junit", results + ".xml"});
-  const int code = run_check(command);
+  std::fflush(nullptr);
+  const UniqueFd out(::open((folder_ + "/output").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  ProcessOptions options;
+  options.keep_terminal = true;
+  options.stdout_fd = out.get();
+  return {exec_process(command, {}, options), results};
+}
+
+int LabChecks::finish_program(const Running& running, const std::string& lab) {
+  int status = 0;
+  ::waitpid(running.process, &status, 0);
+  const int code = exit_code_of_status(status);
+  for (const std::string& line : list_lines(read_file(folder_ + "/output"))) {
+    if (!options_.without_todos || line.find(": not implemented: stops at TODO") == std::string::npos)
+      fmt::print("{}", line);
+  }
+  std::fflush(stdout);
   std::error_code missing;
-  if (fs::file_size(results + ".json", missing) > 0 && !missing) {
-    record(results + ".json");
+  if (fs::file_size(running.results + ".json", missing) > 0 && !missing) {
+    record(running.results + ".json");
   } else {
-    for (const char* kind : {".json", ".xml"}) fs::remove(results + kind, missing);
+    discard(running);
     note_problem(lab, fmt::format("the check ended with exit code {}, without results: see the log", code));
   }
   return code;
+}
+
+void LabChecks::discard(const Running& running) {
+  std::error_code missing;
+  for (const char* kind : {".json", ".xml"}) fs::remove(running.results + kind, missing);
 }
 
 int LabChecks::check(PlannedCheck plan) {
@@ -156,20 +160,21 @@ int LabChecks::check(PlannedCheck plan) {
     return 1;
   }
   fs::remove(messages);
-  int first = 0;
+  // Most often the grading would refuse nothing, so the checks do not wait until that is known; but their lines do.
+  Running running = start_program(plan);
   const LabAudit audit = audit_lab(tree_.root(), lab);
   for (const std::string& line : audit.lines) fmt::print(stderr, "{}\n", line);
-  if (!audit.refused.empty()) {
-    note_problem(lab, "the grading would refuse a file: see what the check has printed");
-    first = 1;
-    plan.is_whole = false;
-    for (const TaskOfLab& task : tasks_of_files(tree_, {audit.refused.begin(), audit.refused.end()}))
-      plan.tasks.erase(std::remove(plan.tasks.begin(), plan.tasks.end(), task.task->id), plan.tasks.end());
-    fmt::print(stderr, "lab: not checked, since nothing in it would count: {}\n", fmt::join(audit.refused, " "));
-    if (plan.tasks.empty()) return first;
-  }
-  const int code = check_program(plan);
-  return first == 0 ? code : first;
+  if (audit.refused.empty()) return finish_program(running, lab);
+  ::kill(running.process, SIGTERM);
+  ::waitpid(running.process, nullptr, 0);
+  discard(running);
+  note_problem(lab, "the grading would refuse a file: see what the check has printed");
+  plan.is_whole = false;
+  for (const TaskOfLab& task : tasks_of_files(tree_, {audit.refused.begin(), audit.refused.end()}))
+    plan.tasks.erase(std::remove(plan.tasks.begin(), plan.tasks.end(), task.task->id), plan.tasks.end());
+  fmt::print(stderr, "lab: not checked, since nothing in it would count: {}\n", fmt::join(audit.refused, " "));
+  if (!plan.tasks.empty()) finish_program(start_program(plan), lab);
+  return 1;
 }
 
 }  // namespace lab

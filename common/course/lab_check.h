@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <map>
 #include <string>
 #include <vector>
@@ -52,8 +54,15 @@ class LabChecks {
  private:
   std::string collect_results(const std::string& lab);
   void note_problem(const std::string& lab, const std::string& what);
-  int check_program(const PlannedCheck& plan);
-  int run_check(const std::vector<std::string>& command) const;
+  /// A lab's program that checks tasks; its output goes into a file.
+  struct Running {
+    pid_t process = 0;
+    std::string results;  ///< without the ending
+  };
+  Running start_program(const PlannedCheck& plan);
+  /// Prints what it has printed, when it has ended. Returns its exit code.
+  int finish_program(const Running& running, const std::string& lab);
+  void discard(const Running& running);
   void record(const std::string& file) const;
 
   const CourseTree& tree_;

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <vector>
 
 #include "common/api/errors.h"
 #include "common/base/failure.h"
@@ -44,15 +45,27 @@ int wait_for(pid_t child, int options = 0) {
   return ended == child ? status : kStillRunning;
 }
 
-/// The child's status. A signal to end this process also applies to the child: it is killed, and the caller gets an
-/// exception, so that it can clean up.
-int wait_unless_told_to_end(pid_t child, const std::string& what, LauncherSignals& signals) {
+struct Worker {
+  pid_t process = 0;
+  int status = kStillRunning;
+};
+
+/// Waits until all have ended. A signal to end this process also applies to the workers: they are killed, and the caller
+/// gets an exception, so that it can clean up.
+void wait_unless_told_to_end(std::vector<Worker>& workers, const std::string& what, LauncherSignals& signals) {
   for (;;) {
-    const int status = wait_for(child, WNOHANG);
-    if (status != kStillRunning) return status;
+    bool any_runs = false;
+    for (Worker& worker : workers) {
+      if (worker.status == kStillRunning) worker.status = wait_for(worker.process, WNOHANG);
+      any_runs = any_runs || worker.status == kStillRunning;
+    }
+    if (!any_runs) return;
     if (const std::optional<int> signal = signals.next()) {
-      ::kill(-child, SIGKILL);  // it leads a process group
-      wait_for(child);
+      for (const Worker& worker : workers) {
+        if (worker.status != kStillRunning) continue;
+        ::kill(-worker.process, SIGKILL);  // it leads a process group
+        wait_for(worker.process);
+      }
       throw Error(static_cast<ExitCode>(128 + *signal),
                   fmt::format("{} during {}", describe_status(W_EXITCODE(0, *signal)), what));
     }
@@ -60,21 +73,32 @@ int wait_unless_told_to_end(pid_t child, const std::string& what, LauncherSignal
   }
 }
 
+/// What the child has reported, if that is a failure.
+void raise_failure(const std::string& what, const std::string& report, int status) {
+  if (!report.empty() && report[0] != 0) raise(static_cast<ExitCode>(report[0]), report.substr(1));
+  if (WIFSIGNALED(status)) throw CommError(fmt::format("{} was {}", what, describe_status(status)));
+  if (report.empty())
+    throw Error(ExitCode::kInternal, fmt::format("{} {} before it was done", what, describe_status(status)));
+}
+
 }  // namespace
 
+void run_in_children(const std::vector<ChildWork>& works) {
+  // In-memory files rather than pipes: neither a long message nor a process left behind by a body can block either
+  // side, and they can be read once the children are known to be dead.
+  std::vector<MemoryFile> reports;
+  for (std::size_t i = 0; i < works.size(); ++i) reports.emplace_back("run_in_child");
+  LauncherSignals signals;  // before a child exists, or its end could go unnoticed
+  std::vector<Worker> workers;
+  for (std::size_t i = 0; i < works.size(); ++i)
+    workers.push_back({fork_process([&] { return run_and_report(works[i].body, reports[i].fd()); })});
+  wait_unless_told_to_end(workers, works.front().what, signals);
+  for (std::size_t i = 0; i < works.size(); ++i)
+    raise_failure(works[i].what, view_bytes(reports[i].fd()), workers[i].status);
+}
+
 void run_in_child(const std::string& what, const std::function<void()>& body) {
-  // An in-memory file rather than a pipe: neither a long message nor a process left behind by body can block either
-  // side, and it can be read once the child is known to be dead.
-  const MemoryFile report("run_in_child");
-  LauncherSignals signals;  // before the child exists, or its end could go unnoticed
-  const pid_t child = fork_process([&] { return run_and_report(body, report.fd()); });
-  const int status = wait_unless_told_to_end(child, what, signals);
-  const std::string text = view_bytes(report.fd());
-  if (!text.empty() && text[0] != 0) raise(static_cast<ExitCode>(text[0]), text.substr(1));
-  if (WIFSIGNALED(status)) throw CommError(fmt::format("{} was {}", what, describe_status(status)));
-  if (text.empty()) {
-    throw Error(ExitCode::kInternal, fmt::format("{} {} before it was done", what, describe_status(status)));
-  }
+  run_in_children({{what, body}});
 }
 
 }  // namespace lab::launch

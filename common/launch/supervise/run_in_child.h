@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace lab::launch {
 
@@ -17,5 +18,14 @@ namespace lab::launch {
 ///           UsageError: the process cannot be created
 /// Example   run_in_child("reading the images", [&] { load_cifar(folder); });
 void run_in_child(const std::string& what, const std::function<void()>& body);
+
+struct ChildWork {
+  std::string what;
+  std::function<void()> body;
+};
+
+/// The same for some at once, each in a process of its own. All have ended when this returns or throws.
+/// Errors    of the first of them that fails
+void run_in_children(const std::vector<ChildWork>& works);
 
 }  // namespace lab::launch
