@@ -164,8 +164,8 @@ std::vector<std::vector<TaskOutcome>> run_apart(const std::vector<CheckedCases>&
   return outcomes;
 }
 
-/// Checks each task until it is not right. The usual world comes first, alone: it says most, and what fails there is not
-/// run in others. Then as many at a time as there are cores.
+/// Checks each task until it is not right, in as many worlds at a time as there are cores: the usual one, which says most,
+/// is among the first, and what fails in one is not run in later ones.
 std::vector<TaskHistory> list_histories(const std::vector<Case>& cases, const LabProgram& program,
                                         const CheckOptions& options) {
   std::vector<TaskHistory> histories;
@@ -195,9 +195,8 @@ std::vector<TaskHistory> list_histories(const std::vector<Case>& cases, const La
       if (options.num_ranks == 0 && program.sizes.include(one, size)) some.push_back(program.sizes.on(one, size));
     }
     if (!some.empty()) batch.push_back({world, some});
-    const bool is_first = &world == &worlds.front(), is_last = &world == &worlds.back();
     const bool is_full = static_cast<int>(batch.size()) >= launch::usable_cores();
-    if (!batch.empty() && (is_first || is_last || is_full)) run_batch();
+    if (is_full || (!batch.empty() && &world == &worlds.back())) run_batch();
   }
   return histories;
 }

@@ -6,7 +6,8 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
 # Libraries of the build folder name their objects and do not copy them: after an edit of one file, an eighth of a second.
-set(CMAKE_CXX_ARCHIVE_CREATE "<CMAKE_AR> qcT <TARGET> <LINK_FLAGS> <OBJECTS>")
+set(CMAKE_CXX_ARCHIVE_CREATE "<CMAKE_AR> qcsT <TARGET> <LINK_FLAGS> <OBJECTS>")
+set(CMAKE_CXX_ARCHIVE_FINISH "")
 
 # -O1: the time of a lab is spent inside LibTorch, and -O2 costs twice the compile time. What no verdict waits for (tests,
 # further commands, what has no tensors) is not optimized: that takes half the compile time.

@@ -57,6 +57,36 @@ std::size_t make_line(const std::string& symbol, const std::string& text) {
   return found == lines.end() ? 0 : static_cast<std::size_t>(found - lines.begin()) + 1;
 }
 
+/// When all of a lab's objects were last audited, and nothing was to be said. Objects that are older need no second look,
+/// unless a rule is younger.
+class CleanAudit {
+ public:
+  CleanAudit(const std::string& root, const std::string& lab, const std::string& rules)
+      : file_(fmt::format("{}/build/release/{}.audited", root, lab)), begun_(file_ + ".begun") {
+    std::error_code missing;
+    last_ = fs::last_write_time(file_, missing);
+    if (missing) last_ = fs::file_time_type::min();
+    for (const auto& rule : fs::directory_iterator(rules, missing)) {
+      if (rule.last_write_time(missing) >= last_) last_ = fs::file_time_type::min();
+    }
+    write_file_atomically(begun_, "");  // what is compiled from now on is younger
+  }
+
+  bool covers(const std::string& object) const {
+    std::error_code missing;
+    return fs::last_write_time(object, missing) < last_ && !missing;
+  }
+  void finish(bool is_clean) const {
+    std::error_code missing;
+    if (is_clean) fs::rename(begun_, file_, missing);
+    else fs::remove(file_, missing);
+  }
+
+ private:
+  std::string file_, begun_;
+  fs::file_time_type last_;
+};
+
 }  // namespace
 
 LabAudit audit_lab(const std::string& root, const std::string& lab) {
@@ -68,9 +98,12 @@ LabAudit audit_lab(const std::string& root, const std::string& lab) {
   }
   LabAudit audit;
   if (sources.empty()) return audit;
-  std::vector<std::string> objects;
-  for (const auto& [object, source] : sources) objects.push_back(object);
-  for (const SymbolOffence& offence : audit_symbols(root + "/common/course/audit", objects, true)) {
+  const std::string rules = root + "/common/course/audit";
+  const CleanAudit before(root, lab, rules);
+  std::vector<std::string> objects, known;
+  for (const auto& [object, source] : sources) (before.covers(object) ? known : objects).push_back(object);
+  if (objects.empty()) return audit;
+  for (const SymbolOffence& offence : audit_symbols(rules, objects, true, known)) {
     const std::string& source = sources.at(offence.file);
     const std::size_t colon = offence.place.rfind(':');
     std::string line;
@@ -92,6 +125,7 @@ LabAudit audit_lab(const std::string& root, const std::string& lab) {
     }
     audit.lines.push_back(fmt::format("{}{}: {}; use instead: {}", source, line, what, hint));
   }
+  before.finish(audit.lines.empty());
   if (!audit.refused.empty())
     audit.lines.push_back(
         fmt::format("the grading would refuse these files of {}, and nothing in them would count", lab));

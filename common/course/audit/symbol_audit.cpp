@@ -169,7 +169,8 @@ class NameAudit {
     }
   }
 
-  std::vector<SymbolOffence> offences(const std::vector<std::string>& files, bool with_places) {
+  std::vector<SymbolOffence> offences(const std::vector<std::string>& files, bool with_places,
+                                      const std::vector<std::string>& known) {
     // The first in a line: what follows is the student's to choose.
     static const Pattern definition(":[0-9a-f]+ [A-Za-z] "), use(": +[UwvWV] ");
     // Not those that are given a place (", void*"), which are in a header.
@@ -177,6 +178,10 @@ class NameAudit {
         R"(^operator (new|delete)(\[\])?\([a-z *]*(, (unsigned long|std::[a-z_]*( const&)?))*\)$)");
     const std::set<std::string> c_library = symbols_of_c_library();
     std::vector<SymbolOffence> found;
+    if (!known.empty()) {
+      for (const std::string& line : lines_from({"nm", "-C", "--defined-only", "--extern-only"}, known))
+        defined_.insert(line.substr(std::min(line.find(' ') + 3, line.size())));  // "0000000000000012 T NAME"
+    }
     for (const std::string& line : lines_from({"nm", "-A", "-C", "--defined-only", "--extern-only"}, files)) {
       const auto parts = definition.split(line);
       if (parts.empty()) continue;
@@ -307,10 +312,10 @@ std::string SymbolOffence::text() const {
 }
 
 std::vector<SymbolOffence> audit_symbols(const std::string& rules, const std::vector<std::string>& files,
-                                         bool with_places) {
+                                         bool with_places, const std::vector<std::string>& known) {
   if (const ProgramEnd end = run_tool({"nm", "-u"}, files); !end.well())
     throw UsageError("these files cannot be read: " + one_line(end.err));
-  std::vector<SymbolOffence> found = NameAudit(rules).offences(files, with_places);
+  std::vector<SymbolOffence> found = NameAudit(rules).offences(files, with_places, known);
   for (const std::string& file : files) {
     for (const SymbolOffence& offence : offences_without_name(file)) found.push_back(offence);
   }

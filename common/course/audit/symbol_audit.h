@@ -28,8 +28,9 @@ struct SymbolOffence {
 
 /// What objects and archives must not refer to, in order and each once.
 /// rules     the folder with forbidden_symbols.txt and allowed_symbols.txt
+/// known     further files, of which only what they define is of interest
 /// Errors    UsageError: a file that cannot be read, an invalid rule
 std::vector<SymbolOffence> audit_symbols(const std::string& rules, const std::vector<std::string>& files,
-                                         bool with_places = false);
+                                         bool with_places = false, const std::vector<std::string>& known = {});
 
 }  // namespace lab
