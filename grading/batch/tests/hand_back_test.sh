@@ -26,6 +26,7 @@ verdict "$([[ ${#commands[@]} -ge 10 ]]; echo $?)" "the page has ${#commands[@]}
 canvas_before=
 for command in "${commands[@]}"; do
   [[ $command != *weights.toml* || $canvas_before ]] || canvas_before=$(cat out/class/canvas.csv)
+  command=${command/ --prebuilt/}  # compiles for a minute, which whole_starter_test.sh has done
   run bash -c "${command/.\/lab /./lab --no-install }"
   verdict "$code" "${command%%  *}"
 done
