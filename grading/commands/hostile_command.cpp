@@ -49,7 +49,7 @@ std::vector<HostileEntry> chosen_entries(const HostileOptions& options) {
   std::vector<HostileEntry> chosen;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const bool is_named = names.empty() || std::count(names.begin(), names.end(), entries[i].name) != 0;
-    if (is_named && (entries[i].quick || !options.quick) && is_todays(i, options.days)) chosen.push_back(entries[i]);
+    if (is_named && !(entries[i].nightly && options.quick) && is_todays(i, options.days)) chosen.push_back(entries[i]);
   }
   return chosen;
 }
@@ -124,7 +124,7 @@ ExitCode run_hostile(const HostileOptions& options) {
 void hostile_command(cli::App& app) {
   auto& options = app.own(HostileOptions());
   app.add_argument("[NAME]...", options.names, "an entry of hostile.toml, such as fork_bomb; none: all");
-  app.add_flag("--quick", options.quick, "only those that are marked as quick");
+  app.add_flag("--quick", options.quick, "without those that are marked as nightly");
   app.add_choice("--level", options.level, {"full", "limits"},
                  "with bubblewrap, or with limits only (default: with bubblewrap where it works)");
   app.add_integer("--days", options.days, {1, 365}, "today's part of what so many days try");

@@ -22,7 +22,7 @@ constexpr double kMostGradingSeconds = 1800;
 
 HostileEntry read_hostile(const TomlTable& table, const std::vector<std::string>& tasks) {
   table.require_known(
-      {"name", "task", "what", "archive", "file", "code", "marks", "says", "at_limits", "most_seconds", "quick"});
+      {"name", "task", "what", "archive", "file", "code", "marks", "says", "at_limits", "most_seconds", "nightly"});
   HostileEntry entry;
   entry.name = table.string("name");
   entry.task = table.string("task");
@@ -35,7 +35,7 @@ HostileEntry read_hostile(const TomlTable& table, const std::vector<std::string>
   entry.says = table.strings("says");
   entry.at_limits = table.string("at_limits", "");
   entry.most_seconds = table.number("most_seconds", kMostGradingSeconds);
-  entry.quick = table.boolean("quick", false);
+  entry.nightly = table.boolean("nightly", false);
   if (std::find(tasks.begin(), tasks.end(), entry.task) == tasks.end())
     refuse_entry(table,
                  fmt::format("{}: no lab has a task {}{}", entry.name, entry.task, did_you_mean(entry.task, tasks)));

@@ -18,7 +18,7 @@ struct HostileEntry {
   std::vector<std::string> says;  ///< the report must contain one of these; empty: whatever it says
   std::string at_limits;    ///< what it may be able to do where bubblewrap does not work; empty: no more than elsewhere
   double most_seconds = 0;  ///< the grading has ended by then
-  bool quick = false;       ///< run in CI, too
+  bool nightly = false;     ///< takes long
 };
 
 /// Reads hostile.toml at this path. `tasks`: the ids of all labs' tasks. The corpus' own way into the kernel stands for

@@ -41,7 +41,7 @@ std::string with(std::string text, const std::string& from, const std::string& t
 TEST_CASE("hostile entries are read in order, with what they leave out") {
   const std::vector<HostileEntry> entries =
       load("system_call = \"kernel()\"\n" + std::string(kBomb) +
-           "says = [\"memory\"]\nat_limits = \"It explodes.\"\nquick = true\n" + kSlip);
+           "says = [\"memory\"]\nat_limits = \"It explodes.\"\nnightly = true\n" + kSlip);
   REQUIRE(entries.size() == 2);
   CHECK(entries[0].name == "bomb");
   CHECK(entries[0].lab == "x");
@@ -49,11 +49,11 @@ TEST_CASE("hostile entries are read in order, with what they leave out") {
   CHECK(entries[0].code == "kernel() boom(@HOME@);");
   CHECK(entries[0].says == std::vector<std::string>{"memory"});
   CHECK(entries[0].at_limits == "It explodes.");
-  CHECK(entries[0].quick);
+  CHECK(entries[0].nightly);
   CHECK(entries[0].marks == 0);
   CHECK(entries[0].most_seconds > 60);
   CHECK(entries[1].archive == "zip_slip");
-  CHECK_FALSE(entries[1].quick);
+  CHECK_FALSE(entries[1].nightly);
 }
 
 TEST_CASE("a hostile entry is an archive, or a file with its code, and not both") {
