@@ -24,7 +24,7 @@ struct FunctionData {
   std::vector<at::Tensor> of_all(const CasePlace& place, std::uint64_t more) const;
   /// In float64, rounded once.
   at::Tensor sum(const CasePlace& place, std::uint64_t more) const;
-  /// The last dimension so many times as long.
+  /// With a last dimension that is `times` as long.
   at::Tensor same_everywhere(const CasePlace& place, std::uint64_t more, std::int64_t times = 1) const;
 };
 

@@ -127,7 +127,7 @@ void hostile_command(cli::App& app) {
   app.add_flag("--quick", options.quick, "without those that are marked as nightly");
   app.add_choice("--level", options.level, {"full", "limits"},
                  "with bubblewrap, or with limits only (default: with bubblewrap where it works)");
-  app.add_integer("--days", options.days, {1, 365}, "today's part of what so many days try");
+  app.add_integer("--days", options.days, {1, 365}, "try one of N parts, another one each day");
   app.add_integer("--jobs", options.jobs, {1, 64}, "hand-ins at a time");
   app.add_seed("--seed", options.seed, "of the inputs");
   app.add_text("--source", options.source, "DIR", "the suite's own tree");

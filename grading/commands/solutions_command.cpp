@@ -215,7 +215,7 @@ void solutions_command(cli::App& app) {
                    "a lab, such as a9, or a row of its table, such as a9/mean_for_sum; none: all");
   app.add_seed("--seed", options.seed, "of the inputs that the judge draws");
   app.add_flag("--quick", options.quick, "right ones on 4 and 3 ranks, and without those that are marked as nightly");
-  app.add_integer("--days", options.days, {1, 365}, "today's part of what so many days try");
+  app.add_integer("--days", options.days, {1, 365}, "try one of N parts, another one each day");
   app.add_integer("--jobs", options.jobs, {1, 64}, "solutions at a time");
   app.add_flag("--list", options.list, "prints them, and runs none");
   app.add_text("--result", options.result, "FILE", "judge one here, and leave its verdict as JSON");

@@ -96,7 +96,7 @@ struct Rubric {
   RubricHandIn hand_in;
   RubricJudging judging;
   std::vector<RubricTask> tasks;
-  /// Those with `asked = false`: a starter has their code. Nothing needs them, and nobody hands in their files.
+  /// Tasks with `asked = false`: a starter has their code, no other item needs them, and their files are not handed in.
   std::vector<RubricTask> given;
   std::vector<RubricManual> manuals;
   std::vector<RubricLadder> ladders;

@@ -53,6 +53,25 @@ std::string refused(const std::string& lab) {
   return "the grading would refuse these files of " + lab + ", and nothing in them would count";
 }
 
+TEST_CASE("an object is audited again if it, or a rule, is younger than the last audit that found nothing") {
+  const BuiltTree tree;
+  const auto use_good = [&](const std::string& argument) {
+    tree.compile("-g1", "a0_own/student/user.cpp",
+                 "extern \"C\" int fork();\nint good(int);\nint user() { return good(" + argument + "); }\n");
+  };
+  tree.compile("-g1", "a0_own/student/good.cpp", "int good(int x) { return x; }\n");
+  use_good("1");
+  CHECK(tree.audit("a0_own").lines.empty());
+  use_good("fork()");
+  for (int time = 0; time < 2; ++time) CHECK(tree.audit("a0_own").refused.count("a0_own/student/user.cpp") == 1);
+  use_good("2");
+  CHECK(tree.audit("a0_own").lines.empty());  // also good(), which is defined in a file that is known
+  use_good("3");
+  CHECK(tree.audit("a0_own").lines.empty());
+  tree.write("common/course/audit/forbidden_symbols.txt", "[new] something else\ngood\\(int\\)\n");
+  CHECK(tree.audit("a0_own").refused.count("a0_own/student/user.cpp") == 1);
+}
+
 TEST_CASE("the audit of a lab names file, line and what to use instead, of the files that are there") {
   const BuiltTree tree;
   CHECK(tree.audit("a0_own").lines.empty());  // not built

@@ -106,7 +106,7 @@ TEST_CASE("a rubric is read") {
   CHECK(load(with("look_for = \"forty-two\"\n", "")).manuals.at(0).look_for.empty());
 }
 
-TEST_CASE("a task that is not asked is given: nothing needs it, and nobody hands it in") {
+TEST_CASE("a task with asked = false is given: no other item needs it, and its file is not handed in") {
   const std::string marks = "total = 12\n";
   std::string text = with("marks = 2\nall_or_nothing = true\n", "marks = 2\nasked = false\n");
   text.replace(text.find(marks), marks.size(), "total = 10\n");

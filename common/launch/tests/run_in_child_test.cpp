@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <fstream>
 #include <functional>
 #include <iostream>
 #include <new>
@@ -51,6 +52,27 @@ TEST_CASE("a body in a child leaves a file behind, and neither its memory nor a 
   CHECK(here == 1);
   CHECK(file_text(folder.file("left")) == "done");
   CHECK(::waitpid(-1, nullptr, WNOHANG) == -1);
+}
+
+TEST_CASE("several bodies run at the same time, and the first that fails is named when all have ended") {
+  const TemporaryFolder folder;
+  const auto meet = [&](const std::string& own, const std::string& other) {
+    std::ofstream(folder.file(own)) << "here";
+    while (!std::ifstream(folder.file(other))) ::usleep(1000);
+  };
+  ::alarm(60);  // ends this test where they run one after the other
+  run_in_children({{"a", [&] { meet("a", "b"); }}, {"b", [&] { meet("b", "a"); }}});
+  CHECK_THROWS_WITH_AS(run_in_children({{"right", [] {}},
+                                        {"wrong", [] { throw CommError("of the second"); }},
+                                        {"late",
+                                         [&] {
+                                           ::usleep(50000);
+                                           std::ofstream(folder.file("late")) << "done";
+                                           throw UsageError("of the third");
+                                         }}}),
+                       "of the second", CommError);
+  ::alarm(0);
+  CHECK(file_text(folder.file("late")) == "done");
 }
 
 TEST_CASE("what a body throws is raised again: the same kind, exit code and message") {
