@@ -17,8 +17,8 @@ namespace lab {
 namespace {
 
 constexpr char kAvx512Core[] = "SkylakeX";
-// The least: an idle thread of OpenBLAS spins for two to the power of this many cycles before it sleeps. By default 26, a
-// fiftieth of a second in each rank that starts.
+// The least: an idle thread of OpenBLAS spins for two to the power of this many cycles before it sleeps. By default 26: some
+// thirty milliseconds in each process that loads it.
 constexpr char kAtOnce[] = "4";
 
 #if defined(__x86_64__)

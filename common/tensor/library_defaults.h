@@ -4,12 +4,13 @@
 
 namespace lab {
 
-// A program that links this unit has three defaults for variables that the user has not set:
+// A program that links this unit has four defaults for variables that the user has not set:
 //   OPENBLAS_CORETYPE   best_openblas_core()
 //   ONEDNN_MAX_CPU_ISA  highest_onednn_isa()
 //   OMP_WAIT_POLICY     "passive": libgomp's threads otherwise spin while they wait, and ranks that share cores take
 //                       them from each other. (libgomp of GCC 13 and later reads the environment itself; there
 //                       labrun's variable helps, and a plain start spins.)
+//   OPENBLAS_THREAD_TIMEOUT  "4", the least: its idle threads otherwise spin before they sleep, too
 // The libraries call getenv(), two of them while they are initialised, so the unit replaces getenv().
 //
 // Setting the variables instead: main() is too late, and what is set earlier is undone by the C library. Where ranks

@@ -48,6 +48,18 @@ TEST_CASE("OpenMP's threads sleep while they wait, unless the user says otherwis
   CHECK(openmp_settings({{"OMP_WAIT_POLICY", "active"}}).find("OMP_WAIT_POLICY = 'ACTIVE'") != std::string::npos);
 }
 
+TEST_CASE("OpenBLAS's idle threads sleep at once, unless the user says otherwise") {
+  const char* const name = "OPENBLAS_THREAD_TIMEOUT";
+  const char* const given = std::getenv(name);
+  REQUIRE(given != nullptr);
+  const std::string before = given;
+  REQUIRE(setenv(name, "20", 1) == 0);
+  CHECK(std::string(std::getenv(name)) == "20");
+  unsetenv(name);
+  CHECK(std::string(std::getenv(name)) == "4");
+  if (before != "4") setenv(name, before.c_str(), 1);
+}
+
 TEST_CASE("the environment is read as ever") {
   REQUIRE(setenv("LAB_TEST_VARIABLE", "value=1", 1) == 0);
   CHECK(std::string(std::getenv("LAB_TEST_VARIABLE")) == "value=1");
