@@ -10,7 +10,7 @@
 #include "common/base/files.h"
 #include "common/bench/bench_blocks.h"
 #include "common/bench/collective_data.h"
-#include "common/bench/own_core.h"
+#include "common/base/own_core.h"
 #include "common/comm/messages/get_endpoint.h"
 #include "common/launch/run_ranks.h"
 #include "common/launch/supervise/run_directory.h"

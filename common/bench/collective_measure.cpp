@@ -14,7 +14,7 @@
 #include "common/bench/collective_peers.h"
 #include "common/bench/context_switches.h"
 #include "common/bench/gloo_peer.h"
-#include "common/bench/own_core.h"
+#include "common/base/own_core.h"
 #include "common/launch/run_ranks.h"
 #include "common/launch/supervise/run_directory.h"
 

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "common/api/errors.h"
+#include "common/base/own_core.h"
 #include "common/base/text.h"
 #include "common/comm/relay/relay_world.h"
 #include "common/launch/supervise/orphans.h"
@@ -105,10 +106,14 @@ CaseWorld run_case_world(RankServer& server, const CaseWorldSpec& spec) {
   comm::RelayWorld relay(spec.num_ranks, options);
   CasePackage handout(spec.cases, spec.num_ranks, spec.seed);
   CaseWorld world;
+  // Where all that wait for each other take turns on one core, no wake-up crosses cores: a quarter less CPU time, and
+  // hardly longer, as a world seldom has work for two.
+  const std::optional<cpu_set_t> core = current_core();
+  const CoreScope scope(core);
   std::future<void> served;  // waits for its thread, which ends when no rank is left
   std::vector<StartedJob> ranks;
   for (int rank = 0; rank < spec.num_ranks; ++rank)
-    ranks.push_back(server.start(rank, spec.num_ranks, spec.shake_seed.has_value(), relay.rank_end(rank)));
+    ranks.push_back(server.start(rank, spec.num_ranks, spec.shake_seed.has_value(), relay.rank_end(rank), core));
   launch::Orphans orphans;  // what a rank that is killed leaves behind
   served = std::async(std::launch::async, [&] {
     use_threads(1);  // of this thread, which draws inputs and computes collectives

@@ -71,8 +71,8 @@ class RankServer::Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  void order(const RankOrder& order, const std::array<int, 3>& descriptors) {
-    ranks_[order.rank] = {};
+  void order(const RankOrder& order, const std::array<int, 3>& descriptors, const std::optional<cpu_set_t>& cores) {
+    ranks_[order.rank] = {cores, {}, {}};
     RankOrder copy = order;
     iovec place = {&copy, sizeof copy};
     alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof descriptors)> space{};
@@ -111,6 +111,7 @@ class RankServer::Process {
 
  private:
   struct Rank {
+    std::optional<cpu_set_t> cores;
     std::optional<pid_t> pid;
     std::optional<int> status;
   };
@@ -136,6 +137,8 @@ class RankServer::Process {
         ucred sender = {};
         std::memcpy(&sender, CMSG_DATA(header), sizeof sender);
         rank->second.pid = sender.pid;
+        // What runs in a sandbox may not choose its cores itself.
+        if (rank->second.cores) ::sched_setaffinity(sender.pid, sizeof(cpu_set_t), &*rank->second.cores);
       }
     }
   }
@@ -148,9 +151,10 @@ class RankServer::Process {
 /// One rank, until it has ended.
 class RankServer::RankJob : public RunningJob {
  public:
-  RankJob(std::shared_ptr<Process> process, const RankOrder& order, int relay_end)
+  RankJob(std::shared_ptr<Process> process, const RankOrder& order, int relay_end,
+          const std::optional<cpu_set_t>& cores)
       : process_(std::move(process)), rank_(order.rank), out_(limits().output_bytes), err_(limits().output_bytes) {
-    process_->order(order, {relay_end, out_.write_end().get(), err_.write_end().get()});
+    process_->order(order, {relay_end, out_.write_end().get(), err_.write_end().get()}, cores);
     for (CapturedOutput* output : {&out_, &err_}) output->write_end().reset();
   }
   ~RankJob() override { kill(); }
@@ -209,11 +213,11 @@ RankServer::RankServer(const Sandbox& sandbox, std::string program, std::vector<
 
 RankServer::~RankServer() = default;
 
-StartedJob RankServer::start(int rank, int size, bool shaken, int relay_end) {
+StartedJob RankServer::start(int rank, int size, bool shaken, int relay_end, const std::optional<cpu_set_t>& cores) {
   StartedJob started;
   try {
     if (!process_ || process_->has_ended()) process_ = std::make_shared<Process>(sandbox_, program_, readable_);
-    started.job = std::make_unique<RankJob>(process_, RankOrder{rank, size, shaken ? 1 : 0}, relay_end);
+    started.job = std::make_unique<RankJob>(process_, RankOrder{rank, size, shaken ? 1 : 0}, relay_end, cores);
   } catch (const UsageError& refused) {
     started.refused = refused.what();
   }

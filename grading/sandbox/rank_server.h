@@ -1,6 +1,9 @@
 #pragma once
 
+#include <sched.h>
+
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +26,9 @@ class RankServer {
   const std::string& program() const { return program_; }
   const Sandbox& sandbox() const { return sandbox_; }
 
-  /// Makes a rank, which inherits the relay's end. Who kills it kills all ranks of its world.
-  StartedJob start(int rank, int size, bool shaken, int relay_end);
+  /// Makes a rank, which inherits the relay's end, and stays on `cores` from when it is first heard of, if there are any.
+  /// Who kills it kills all ranks of its world.
+  StartedJob start(int rank, int size, bool shaken, int relay_end, const std::optional<cpu_set_t>& cores = {});
 
   /// Ends the server and its ranks. The next start() starts it anew.
   void end();

@@ -24,7 +24,7 @@ refuses() { # refuses FILE HEADER
 }
 refuses common/comm/group.h common/course/rubric/rubric.h
 refuses common/comm/group.h common/testing/case_runs.h
-refuses common/base/files.h common/bench/own_core.h
+refuses common/base/files.h common/bench/machine_load.h
 refuses common/base/tests/files_test.cpp common/checks/case.h
 refuses a4_data_tensor/single_step.h common/comm/gloo/lifeline.h
 refuses a4_data_tensor/step.h common/tensor/seeded.h

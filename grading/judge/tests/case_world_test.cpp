@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/api/errors.h"
+#include "common/base/own_core.h"
 #include "common/base/stack/student_frame.h"
 #include "common/comm/relay/relay_world.h"
 #include "common/testing/get_message.h"
@@ -203,13 +204,24 @@ TEST_CASE("one server makes the ranks of one world after the other, also after o
   }
 }
 
-TEST_CASE("a rank that has not begun is looked at through its server, which may still load its libraries") {
+cpu_set_t usable_by(pid_t process) {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  ::sched_getaffinity(process, sizeof cores, &cores);
+  return cores;
+}
+
+TEST_CASE(
+    "a rank that has not begun is looked at through its server, which may still load its libraries; then it stays on "
+    "its core") {
   const Sandbox sandbox = Sandbox::detect();
   RankServer server(sandbox, strange_rank());
   comm::RelayWorld relay(2, {});
   std::set<pid_t> loading, begun;
   std::vector<StartedJob> ranks;
-  for (const int rank : {0, 1}) ranks.push_back(server.start(rank, 2, false, relay.rank_end(rank)));
+  const std::optional<cpu_set_t> core = current_core();
+  for (const int rank : {0, 1})
+    ranks.push_back(server.start(rank, 2, false, relay.rank_end(rank), rank == 0 ? core : std::nullopt));
   for (const StartedJob& rank : ranks) loading.insert(rank.job->pid());
   REQUIRE(loading.size() == 1);
   CHECK(*loading.begin() > 0);
@@ -221,6 +233,10 @@ TEST_CASE("a rank that has not begun is looked at through its server, which may 
       begun.insert(rank.job->pid());
     }
   }
+  REQUIRE(core);
+  const cpu_set_t ours = usable_by(0), first = usable_by(ranks[0].job->pid()), second = usable_by(ranks[1].job->pid());
+  CHECK(CPU_EQUAL(&*core, &first));
+  CHECK(CPU_EQUAL(&ours, &second));
 }
 
 TEST_CASE("who computes something alone, from the whole of the data, remembers nothing of it beside the others") {

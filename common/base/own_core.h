@@ -20,7 +20,17 @@ inline std::optional<cpu_set_t> own_core(int rank, int num_ranks) {
   return own;
 }
 
-/// Keeps the calling thread on these cores while it lives; none: where it was.
+/// The core that the calling thread is on now.
+inline std::optional<cpu_set_t> current_core() {
+  const int core = ::sched_getcpu();
+  if (core < 0 || core >= CPU_SETSIZE) return std::nullopt;
+  cpu_set_t own;
+  CPU_ZERO(&own);
+  CPU_SET(core, &own);
+  return own;
+}
+
+/// Keeps the calling thread, and those that it starts, on these cores while it lives; none: where it was.
 class CoreScope {
  public:
   explicit CoreScope(const std::optional<cpu_set_t>& cores) : is_bound_(cores.has_value()) {

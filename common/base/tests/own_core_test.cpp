@@ -1,6 +1,6 @@
-#include "common/bench/own_core.h"
+#include "common/base/own_core.h"
 
-#include "common/testing/test.h"
+#include "common/testing/plain_test.h"
 
 namespace lab {
 namespace {
@@ -25,6 +25,16 @@ TEST_CASE("each rank gets another core of those that this process may use, if th
   }
   CHECK(CPU_EQUAL(&taken, &usable));
   CHECK_FALSE(own_core(0, num_cores + 1));
+}
+
+TEST_CASE("a thread is on one of the cores that it may use") {
+  const cpu_set_t usable = cores_of_this_thread();
+  const std::optional<cpu_set_t> core = current_core();
+  REQUIRE(core);
+  cpu_set_t both;
+  CPU_AND(&both, &usable, &*core);
+  CHECK(CPU_COUNT(&*core) == 1);
+  CHECK(CPU_COUNT(&both) == 1);
 }
 
 TEST_CASE("a scope binds its thread, and lets it go again") {
