@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A class of 200, who handed in the reference, the starter and all mutants of A4 and A9, each code several times: judged
-# are only the distinct ones. With a folder as argument the class and its results stay there, to be looked at.
+# A class of 200, who handed in the reference, the starter, and the reference without one of its files, of A4 and A9, each
+# code several times: judged are only the distinct ones. With a folder as argument the class and its results stay there, to be looked at.
 source "$LAB_SOURCE_DIR/common/testing/program_checks.sh"
 root=$LAB_SOURCE_DIR build=${LAB_BIN_DIR%/bin}
 class=$scratch/class out=${1:-$scratch}/results
@@ -14,13 +14,12 @@ for lab in "${labs[@]}"; do
   mkdir -p "$scratch/codes/$lab"/{reference,starter}
   cp -r "$root/$lab/student" "$scratch/codes/$lab/reference/"
   cp -r "$scratch/starter/$lab/student" "$scratch/codes/$lab/starter/"
-  for patch in "$root/grading/solutions/${lab%%_*}"/*.patch; do
-    name=$(basename "$patch" .patch)
-    mkdir -p "$scratch/tree/$lab"
-    cp -r "$root/$lab/student" "$scratch/tree/$lab/"
-    patch -d "$scratch/tree" -p1 --batch --fuzz=0 <"$patch" >/dev/null || verdict 1 "$name"
-    mv "$scratch/tree/$lab" "$scratch/codes/$lab/$name"
-  done
+  while read -r file; do
+    name=without_$(basename "$(dirname "$file")")_$(basename "$file" .cpp)
+    mkdir -p "$scratch/codes/$lab/$name"
+    cp -r "$root/$lab/student" "$scratch/codes/$lab/$name/"
+    cp "$scratch/starter/$lab/student/$file" "$scratch/codes/$lab/$name/student/$file"
+  done < <(cd "$root/$lab/student" && find . -name '*.cpp')
 done
 
 # Student i has the i-th code of each lab, again from the first when all have been handed out.
