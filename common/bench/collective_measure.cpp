@@ -9,12 +9,12 @@
 #include <optional>
 
 #include "common/base/files.h"
+#include "common/base/own_core.h"
 #include "common/bench/bench_blocks.h"
 #include "common/bench/collective_data.h"
 #include "common/bench/collective_peers.h"
 #include "common/bench/context_switches.h"
 #include "common/bench/gloo_peer.h"
-#include "common/base/own_core.h"
 #include "common/launch/run_ranks.h"
 #include "common/launch/supervise/run_directory.h"
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "common/bench/context_switches.h"
 #include "common/base/own_core.h"
+#include "common/bench/context_switches.h"
 #include "common/bench/twin.h"
 #include "common/cli/app.h"
 #include "common/cli/guarded_main.h"

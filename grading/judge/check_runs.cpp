@@ -109,11 +109,11 @@ CaseWorld run_case_world(RankServer& server, const CaseWorldSpec& spec) {
   // Where all that wait for each other take turns on one core, no wake-up crosses cores: a quarter less CPU time, and
   // hardly longer, as a world seldom has work for two.
   const std::optional<cpu_set_t> core = current_core();
-  const CoreScope scope(core);
   std::future<void> served;  // waits for its thread, which ends when no rank is left
   std::vector<StartedJob> ranks;
   for (int rank = 0; rank < spec.num_ranks; ++rank)
     ranks.push_back(server.start(rank, spec.num_ranks, spec.shake_seed.has_value(), relay.rank_end(rank), core));
+  const CoreScope scope(core);  // not before: the server, which they may have started, makes ranks of later worlds, too
   launch::Orphans orphans;  // what a rank that is killed leaves behind
   served = std::async(std::launch::async, [&] {
     use_threads(1);  // of this thread, which draws inputs and computes collectives

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A class of 200, who handed in the reference, the starter, and the reference without one of its files, of A4 and A9, each
-# code several times: judged are only the distinct ones. With a folder as argument the class and its results stay there, to be looked at.
+# code several times: judged are only the distinct ones. With a folder as argument the class and its results stay there,
+# to be looked at.
 source "$LAB_SOURCE_DIR/common/testing/program_checks.sh"
 root=$LAB_SOURCE_DIR build=${LAB_BIN_DIR%/bin}
 class=$scratch/class out=${1:-$scratch}/results

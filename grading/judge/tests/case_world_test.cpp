@@ -61,6 +61,13 @@ std::string failure_message(const CaseWorld& world) {
 
 const Case kDouble = strange("double", "Double");
 
+cpu_set_t usable_by(pid_t process) {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  ::sched_getaffinity(process, sizeof cores, &cores);
+  return cores;
+}
+
 TEST_CASE("records come back by rank, and a run that ends in order has not failed") {
   Case alone = strange("double", "Alone");
   alone.only_rank_zero = true;
@@ -76,6 +83,18 @@ TEST_CASE("records come back by rank, and a run that ends in order has not faile
     CHECK((world.find(rank, alone) != nullptr) == (rank == 0));
   }
   CHECK(world.find(0, strange("double", "Other")) == nullptr);
+}
+
+TEST_CASE("all ranks of a world stay on one core, and the judge's thread may use all of its own afterwards") {
+  const cpu_set_t before = usable_by(0);
+  const Case bound = strange("is_bound", "Bound");
+  const CaseWorld world = run({bound});
+  REQUIRE(failure_message(world) == "it has not failed");
+  const auto core = [&](int rank) { return world.find(rank, bound)->results.at("core").item<double>(); };
+  CHECK(core(0) >= 0);
+  CHECK(core(0) == core(1));
+  const cpu_set_t after = usable_by(0);
+  CHECK(CPU_EQUAL(&before, &after));
 }
 
 TEST_CASE("what a rank uses is seen, whatever it counts") {
@@ -202,13 +221,6 @@ TEST_CASE("one server makes the ranks of one world after the other, also after o
     CHECK(world.num_started == num_ranks);
     CHECK(world.failure.has_value() == (std::string(task) != "double"));
   }
-}
-
-cpu_set_t usable_by(pid_t process) {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  ::sched_getaffinity(process, sizeof cores, &cores);
-  return cores;
 }
 
 TEST_CASE(

@@ -87,6 +87,18 @@ TensorMap is_late(Communicator& comm, const CaseInputs& inputs) {
   return {};
 }
 
+/// The core that it may use, once that is a single one; after some seconds -1: it may use several.
+TensorMap is_bound(Communicator&, const CaseInputs&) {
+  cpu_set_t cores;
+  for (int looks = 0; looks < 500; ++looks) {
+    CPU_ZERO(&cores);
+    if (::sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) == 1)
+      return {{"core", at::scalar_tensor(::sched_getcpu(), at::kDouble)}};
+    ::usleep(10'000);
+  }
+  return {{"core", at::scalar_tensor(-1, at::kDouble)}};
+}
+
 TensorMap waits_for_nothing(Communicator& comm, const CaseInputs& inputs) {
   comm.point_to_point().recv(inputs.tensor("x").clone(), 1 - comm.rank());
   return {};
@@ -227,6 +239,7 @@ CallTable calls() {
           {"a0.reaches_out", reaches_out},
           {"a0.reaches_out_early", reaches_out_early},
           {"a0.remembers", remembers},
+          {"a0.is_bound", is_bound},
           {"a0.waits", waits_for_nothing},
           {"a0.spends", spends},
           {"a0.works_unseen", works_unseen}};

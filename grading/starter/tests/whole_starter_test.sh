@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # A whole starter, built as a student builds it: its two commands before anything is solved, then with one lab solved and
-# one half done. What they print is compared with whole_starter/*.txt, without figures that differ from
-# machine to machine; --write writes these files. With --bare-root in a bare Debian 12, where everything is installed first.
-# Takes minutes: everything is compiled.
+# one half done. What they print is compared with whole_starter/*.txt, without figures that differ from machine to machine;
+# --write writes these files. With --bare-root in a bare Debian 12, where everything is installed first. Takes minutes:
+# everything is compiled.
 here=$(dirname -- "$(readlink -f -- "$0")")
 source "$here/../../../common/testing/program_checks.sh"
 source "$here/../../../common/testing/bare_root.sh"
