@@ -1,3 +1,5 @@
+#include <c10/core/GradMode.h>
+
 #include "a9_collectives/chunks.h"
 #include "common/api/errors.h"
 #include "common/testing/test.h"

@@ -199,8 +199,8 @@ std::string bytes_of_record(const CaseRecord& record) {
       bare.undefined.push_back(name);
       continue;
     }
-    const auto same = std::find_if(sent.begin(), sent.end(), [&, &tensor = tensor](const auto& one) {
-      return is_same_memory(one.second, tensor);
+    const auto same = std::find_if(sent.begin(), sent.end(), [&, &result = tensor](const auto& one) {
+      return is_same_memory(one.second, result);
     });
     if (same == sent.end()) {
       sent[name] = tensor;

@@ -91,8 +91,8 @@ bool mean_the_same(const std::vector<const File*>& unit, const Headers& headers)
     for (const auto& [name, whole_name] : one->names.declared) {
       if (one->promised.count(name) != 0 && of_headers.count(name) != 0) continue;
       const bool is_used =
-          std::any_of(unit.begin(), unit.end(), [&, &name = name, &whole_name = whole_name](const File* other) {
-            return other != one && could_mean(other->names, name, whole_name);
+          std::any_of(unit.begin(), unit.end(), [&, &last_name = name, &full_name = whole_name](const File* other) {
+            return other != one && could_mean(other->names, last_name, full_name);
           });
       if (is_used) return false;
     }

@@ -137,8 +137,8 @@ std::vector<KnownMistake> ring_mistakes(const AttentionCase& test_case) {
     mistakes.push_back(
         {"not_rescaled",
          "where a block has a larger maximum, what was added before it is not multiplied by exp(old - new)",
-         [test_case, rescale_sum = rescale_sum, rescale_out = rescale_out](const CasePlace& place) {
-           return TensorMap{{"out", not_rescaled(test_case, place, rescale_sum, rescale_out)}};
+         [test_case, with_sum = rescale_sum, with_out = rescale_out](const CasePlace& place) {
+           return TensorMap{{"out", not_rescaled(test_case, place, with_sum, with_out)}};
          }});
   }
   return mistakes;

@@ -1,3 +1,5 @@
+#include <c10/core/GradMode.h>
+
 #include "common/tensor/tests/measure_work.h"
 
 // What each kind of operator counts, forward and backward.
