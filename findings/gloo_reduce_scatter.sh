@@ -54,7 +54,7 @@ PY
 libraries=$folder/root/usr/lib/x86_64-linux-gnu
 GLOO_SOCKET_IFNAME=lo \
   PYTHONHOME=$folder/root/usr PYTHONPATH=$folder/root/usr/lib/python3/dist-packages PYTHONDONTWRITEBYTECODE=1 \
-  timeout 300 "$libraries/ld-linux-x86-64.so.2" --library-path "$libraries:$libraries/blas:$libraries/lapack" \
+  timeout 300 "$libraries/ld-linux-x86-64.so.2" --library-path "$libraries:$folder/root/usr/lib:$libraries/blas:$libraries/lapack" \
   "$folder/root/usr/bin/python3.13" -W ignore "$folder/try.py" "$folder/store" 2>"$folder/errors" |
   tee "$folder/output" || { tail -n 5 "$folder/errors" >&2; exit 2; }
 cat >"$folder/expected" <<'END'

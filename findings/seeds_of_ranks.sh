@@ -39,7 +39,7 @@ print("their initial_seed(): %d different" % len({g.initial_seed() for g in rank
 PY
 libraries=$folder/root/usr/lib/x86_64-linux-gnu
 PYTHONHOME=$folder/root/usr PYTHONPATH=$folder/root/usr/lib/python3/dist-packages PYTHONDONTWRITEBYTECODE=1 \
-  "$folder/root/lib64/ld-linux-x86-64.so.2" --library-path "$libraries:$libraries/blas:$libraries/lapack:$folder/root/lib/x86_64-linux-gnu" \
+  "$folder/root/lib64/ld-linux-x86-64.so.2" --library-path "$libraries:$folder/root/usr/lib:$libraries/blas:$libraries/lapack:$folder/root/lib/x86_64-linux-gnu" \
   "$folder/root/usr/bin/python3.11" -W ignore "$folder/seeds.py" 2>"$folder/errors" | tee "$folder/output" || { tail -n 5 "$folder/errors" >&2; exit 2; }
 cat >"$folder/expected" <<'END'
 version 1.13.0a0

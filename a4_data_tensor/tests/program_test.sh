@@ -117,8 +117,12 @@ for world in processes threads; do
   verdict "$([[ $code == 2 ]] && grep -q "Resource temporarily unavailable: $and_why" "$scratch/err"; echo $?)" "a limit of processes ($world) is named"
 done
 
-# As under nohup: signals that are ignored at the start stay ignored.
-bash -c "trap '' HUP INT; exec '$program' --nproc 4 --repeat 100 --quiet" >"$scratch/out" 2>"$scratch/err" &
+# As under nohup: signals that are ignored at the start stay ignored, also where a library's constructor catches them.
+echo '#include <csignal>
+[[gnu::constructor]] static void take() { for (int one : {SIGHUP, SIGINT}) std::signal(one, [](int) {}); }' >"$scratch/take.cpp"
+c++ -shared -fPIC -o "$scratch/take.so" "$scratch/take.cpp"
+bash -c "trap '' HUP INT; LD_PRELOAD=$scratch/take.so exec '$program' --nproc 4 --repeat 100 --quiet" \
+  >"$scratch/out" 2>"$scratch/err" &
 leader=$!
 for _ in $(seq 200); do
   [[ $(pgrep -c -P "$leader") == 4 ]] && break

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -16,6 +17,28 @@
 namespace lab::cli {
 
 namespace {
+
+/// A signal that ends a program from outside, and whether this one was started with it ignored, as under nohup.
+struct EndingSignal {
+  int number;
+  bool was_ignored;
+};
+std::array<EndingSignal, 4> ending_signals = {{{SIGINT, false}, {SIGTERM, false}, {SIGHUP, false}, {SIGQUIT, false}}};
+
+void note_ignored_signals(int, char**, char**) {
+  for (EndingSignal& signal : ending_signals) {
+    struct sigaction action = {};
+    signal.was_ignored = ::sigaction(signal.number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+  }
+}
+
+// Before the constructors of libraries: that of UCX, which Debian 13's LibTorch loads, takes SIGHUP for itself.
+[[gnu::section(".preinit_array"), gnu::used]] void (*const kFirst)(int, char**, char**) = note_ignored_signals;
+
+/// As if no library had been loaded: a program ends with its terminal, and under nohup it does not.
+void restore_ending_signals() {
+  for (const EndingSignal& signal : ending_signals) std::signal(signal.number, signal.was_ignored ? SIG_IGN : SIG_DFL);
+}
 
 /// Opens /dev/null on each of descriptors 0 to 2 that is closed. Otherwise a file opened later would get that number,
 /// and printed output would end up in it. What is printed on a closed standard output must not get lost silently.
@@ -48,6 +71,7 @@ const char* program_name(const char* argv0) {
 
 int guarded_main(int argc, char** argv, const std::function<ExitCode(int, char**)>& body) {
   open_closed_standard_descriptors();
+  restore_ending_signals();
   constexpr int kInternal = static_cast<int>(ExitCode::kInternal);
   std::signal(SIGXFSZ, SIG_IGN);  // exceeding the file size limit (ulimit -f) is then an error with a message
   std::signal(SIGCHLD, SIG_DFL);  // if it is ignored, a child's exit code is lost

@@ -152,7 +152,7 @@ void check_command(cli::App& app) {
   auto& options = app.own(CheckOptions());
   auto& num_ranks = app.own(0);
   auto& num_shaken = app.own(0);
-  app.add_argument("[TASK or LAB]...", options.names, "none: all");
+  app.add_argument("[TASK|LAB]...", options.names, "none: all");
   app.add_integer("--nproc", num_ranks, {1, 4096}, "on this number of ranks only");
   app.add_integer("--shake", num_shaken, {0, 10000}, "more runs, in which messages arrive in other orders");
   app.add_flag("--score", options.labs.score, "also what each right check costs, next to the reference");
@@ -175,7 +175,7 @@ void test_command(cli::App& app) {
 void watch_command(cli::App& app) {
   auto& name = app.own(std::string());
   auto& seconds = app.own(120);
-  app.add_argument("[TASK or LAB]", name, "none: all");
+  app.add_argument("[TASK|LAB]", name, "none: all");
   app.add_integer("--timeout", seconds, {1, 1'000'000}, "a check is stopped after this number of seconds");
   app.set_action([&name, &seconds, &root = add_root(app)] { return watch(root, name, seconds); });
 }

@@ -189,11 +189,15 @@ void check_size(int64_t height, int64_t width, const std::string& name) {
 constexpr int64_t kMaxJpegSize = 65535;         // the format's: 16 bits
 constexpr int64_t kMaxJpegPixelsPerByte = 512;  // a block of 8 x 8 takes a bit at least
 
-/// Why stb refused the last file. It tries one format after the other, so a bad header leaves the reason of another.
+/// Whether what stb says last is only that a file is not of one format: it tries one after the other.
+bool is_other_format(std::string_view reason) {
+  return reason == "bad png sig" || reason == "no SOI" || reason == "unknown image type";
+}
+
+/// Why stb refused the last file.
 std::string decoder_message() {
   std::string reason = stbi_failure_reason();
-  if (reason == "bad png sig" || reason == "no SOI" || reason == "unknown image type")
-    return "its header is damaged, or of a kind that the decoder does not know";
+  if (is_other_format(reason)) return "its header is damaged, or of a kind that the decoder does not know";
   for (char& letter : reason) {
     if (letter < ' ' || letter > '~') letter = '?';  // a damaged chunk's name
   }
@@ -250,9 +254,13 @@ at::Tensor decode_picture(std::string_view bytes, const std::string& name) {
   if (format == PictureFormat::kJpeg && pixels / kMaxJpegPixelsPerByte > num_bytes)
     refuse_picture(name,
                    fmt::format("{} bytes cannot hold the {} x {} pixels that it claims", num_bytes, height, width));
+  // From 2.30 on, stb takes a JPEG for decoded, with samples that nothing has set, where a segment after the frame's header
+  // is damaged; only its last reason tells. An older one's goes with a file that is none.
+  int unused = 0;
+  stbi_info_from_memory(data, 1, &unused, &unused, &unused);
   const std::unique_ptr<stbi_uc, void (*)(void*)> samples(
       stbi_load_from_memory(data, num_bytes, &width, &height, &file_channels, kChannels), stbi_image_free);
-  if (samples == nullptr) refuse(name, decoder_message());
+  if (samples == nullptr || !is_other_format(stbi_failure_reason())) refuse(name, decoder_message());
   at::Tensor picture = at::empty({height, width, kChannels}, at::kByte);
   std::memcpy(picture.data_ptr(), samples.get(), picture.nbytes());
   return picture;

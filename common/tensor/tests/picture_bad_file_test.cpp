@@ -130,6 +130,7 @@ TEST_CASE("bad picture: a JPEG of a kind that the decoder does not know") {
   strange.insert(strange.find("\xFF\xC4"), std::string("\xFF\xF0\x00\x03\x00", 5));
   CHECK(picture_refusal(strange) ==
         "the decoder says: unknown marker; other programs may open it with a warning; hint: save it there as PNG.");
+  CHECK(picture_refusal(lab::encode_jpeg(lab_test::smooth_picture(8, 8))).empty());  // not for the one before
 }
 
 TEST_CASE("bad picture: a JPEG with malformed segments, or with tables that are too long") {
