@@ -134,7 +134,7 @@ print_times() {
     sort -t $'\t' -k 2 -rn |
     awk -F '\t' '{name[NR] = $1; took[NR] = $2; sum += $2}
       END {for (i = 1; i <= NR; ++i) printf "%8.1f s %5.1f %%  %s\n", took[i], 100 * took[i] / (sum ? sum : 1), name[i]
-           printf "%8.1f s of %d tests, two at a time\n", sum, NR}'
+           printf "%8.1f s of %d tests, up to three at a time\n", sum, NR}'
 }
 
 # unit_of_work PRESET: the milliseconds that four ranks take to start, train and end: how fast this machine is right now.
@@ -144,7 +144,7 @@ unit_of_work() {
   echo $(((${EPOCHREALTIME/[.,]/} - start) / 1000))
 }
 
-# run_ctest PRESET LABELS JUNIT_FILE: runs as many tests at once as there are build jobs; ctest's summary comes last.
+# run_ctest PRESET LABELS JUNIT_FILE: ctest's summary comes last.
 run_ctest() {
   local unit limit
   unit=$(unit_of_work "$1")
@@ -155,8 +155,8 @@ run_ctest() {
   # Large pages: where a hypervisor has a part in each page fault, small ones took a quarter of the programs' time.
   export GLIBC_TUNABLES=${GLIBC_TUNABLES:-glibc.malloc.hugetlb=1}
   say "a unit of work takes $unit ms here: a test may take $limit s, and a wait $LAB_TIMEOUT s"
-  # At most two at a time: each starts ranks of its own.
-  local options=(--parallel "$(($(build_jobs) < 2 ? 1 : 2))" --test-dir "$root/build/$1" -L "^($2)\$" --output-on-failure
+  # At most three at a time: each starts ranks of its own, and on two cores a third has work where one of the others waits.
+  local options=(--parallel "$(($(build_jobs) < 2 ? 1 : 3))" --test-dir "$root/build/$1" -L "^($2)\$" --output-on-failure
     --no-tests=error --timeout "$limit")
   [[ ! $3 ]] || { mkdir -p -- "$(dirname -- "$3")"; options+=(--output-junit "$3"); }
   ctest "${options[@]}"
