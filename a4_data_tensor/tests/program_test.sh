@@ -119,8 +119,8 @@ done
 
 # As under nohup: signals that are ignored at the start stay ignored, also where a library's constructor catches them.
 echo '#include <csignal>
-[[gnu::constructor]] static void take() { for (int one : {SIGHUP, SIGINT}) std::signal(one, [](int) {}); }' >"$scratch/take.cpp"
-c++ -shared -fPIC -o "$scratch/take.so" "$scratch/take.cpp"
+[[gnu::constructor]] static void take() { std::signal(SIGHUP, [](int) {}), std::signal(SIGINT, [](int) {}); }' >"$scratch/take.cpp"
+c++ -shared -fPIC -o "$scratch/take.so" "$scratch/take.cpp" || exit 2
 bash -c "trap '' HUP INT; LD_PRELOAD=$scratch/take.so exec '$program' --nproc 4 --repeat 100 --quiet" \
   >"$scratch/out" 2>"$scratch/err" &
 leader=$!
