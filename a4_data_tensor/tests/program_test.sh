@@ -121,7 +121,8 @@ done
 echo '#include <csignal>
 [[gnu::constructor]] static void take() { std::signal(SIGHUP, [](int) {}), std::signal(SIGINT, [](int) {}); }' >"$scratch/take.cpp"
 c++ -shared -fPIC -o "$scratch/take.so" "$scratch/take.cpp" || exit 2
-bash -c "trap '' HUP INT; LD_PRELOAD=$scratch/take.so exec '$program' --nproc 4 --repeat 100 --quiet" \
+late=ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0  # a sanitizer would want to be loaded first
+bash -c "trap '' HUP INT; $late LD_PRELOAD=$scratch/take.so exec '$program' --nproc 4 --repeat 100 --quiet" \
   >"$scratch/out" 2>"$scratch/err" &
 leader=$!
 for _ in $(seq 200); do
