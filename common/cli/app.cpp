@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
+#include <stdexcept>
 #include <type_traits>
 
 #include "common/base/machine_limits.h"
@@ -332,6 +333,8 @@ template <typename Value>
 void add_positional(CLI::App& cli, const std::string& name, Value& value, const std::string& help) {
   const bool required = name[0] != '[';
   const std::string plain = name.substr(required ? 0 : 1, name.find_first_of("].") - (required ? 0 : 1));
+  // So does CLI11 from 2.4 on: what Debian 12's takes would fail on Debian 13.
+  if (plain.find(' ') != std::string::npos) throw std::logic_error("an argument's name has a blank: " + plain);
   CLI::Option* option = cli.add_option(plain, value, help)->type_name("")->required(required);
   if (!required) return;
   option->transform([plain, help](std::string text) {

@@ -345,6 +345,12 @@ struct Commands {
   lab::ExitCode exit_code = lab::ExitCode::kInternal;
 };
 
+TEST_CASE("app: a positional argument's name has no blank, which only older versions of CLI11 take") {
+  lab::cli::App app("x", "x");
+  std::string name;
+  CHECK_THROWS_AS(app.add_argument("[TASK or LAB]", name, "x"), std::logic_error);
+}
+
 }  // namespace
 
 TEST_CASE("app: the chosen command's action runs, or the program's own, and its exit code is returned") {

@@ -255,9 +255,7 @@ at::Tensor decode_picture(std::string_view bytes, const std::string& name) {
     refuse_picture(name,
                    fmt::format("{} bytes cannot hold the {} x {} pixels that it claims", num_bytes, height, width));
   // From 2.30 on, stb takes a JPEG for decoded, with samples that nothing has set, where a segment after the frame's header
-  // is damaged; only its last reason tells. An older one's goes with a file that is none.
-  int unused = 0;
-  stbi_info_from_memory(data, 1, &unused, &unused, &unused);
+  // is damaged; only its last reason tells, which is else that of a format tried before.
   const std::unique_ptr<stbi_uc, void (*)(void*)> samples(
       stbi_load_from_memory(data, num_bytes, &width, &height, &file_channels, kChannels), stbi_image_free);
   if (samples == nullptr || !is_other_format(stbi_failure_reason())) refuse(name, decoder_message());
